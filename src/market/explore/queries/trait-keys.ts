@@ -1,10 +1,9 @@
 // Lists the tokens of a collection that have given traits. A query returns only the keys of the tokens, in the order of the list. The
 // tokens are read afterwards. Indexer database.
 //
-// A list is read in one of two ways. A walk visits the rows in the order of the list, and checks the traits of each row. A walk is short if
-// many tokens have the traits. A search finds all tokens that have the traits through the index by traits, and sorts them. A search is
-// short if few tokens have the traits. The number of tokens with the traits decides which way is tried first. If this way reaches its
-// limit, the other way is tried.
+// A list by id or by rank is read in one of two ways, because PostgreSQL alone chooses the wrong one (docs/decisions/0025-query-plans.md). A walk
+// visits the tokens in the order of the list, and checks the traits of each. A search finds all tokens that have the traits through the index by
+// traits, and sorts them. The way that is expected to take less time is used. A walk that does not fill the page is followed by a search.
 
 import type { AssetId } from '../../../platform/core/address.ts';
 import { isStorable } from '../../../platform/core/text.ts';
@@ -12,7 +11,6 @@ import type { Queryable, Row } from '../../../platform/database/port.ts';
 import {
   amount,
   assetId,
-  boolean,
   column,
   integer,
   list,
@@ -36,21 +34,10 @@ export type TraitGroup = { ids: readonly number[]; tokens: number; listed: numbe
  */
 export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; share: number };
 
-/**
- * A walk stops after twice the number of visits that it is expected to need. This limit is at least `WALK_MIN` and at most `visitsMax`.
- * `visitsPerMatch`: a walk makes this many visits in the time that a search needs for one token with the traits.
- */
+/** A walk visits at least this many tokens before it gives up. If the rarest group has at most this many tokens, no walk is tried. */
 const WALK_MIN = 1_000;
-const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
-/** A walk by id visits rows of one index, and reads no table. */
-const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
-/** A walk by rank reads no table either. It looks up the traits of each row in the index that a walk by id visits. */
-const RANK_WALK = { visitsMax: 10_000, visitsPerMatch: 5 };
-const WALKS = { sets: INDEX_WALK, ranks: RANK_WALK, tokens: WALK };
-/** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
-const SEARCH_MAX = 20_000;
-/** If the rarest group has at most this many tokens, the search is tried before the walk. */
-const FEW_TOKENS = 1_000;
+/** A walk makes about this many visits in the time in which a search finds one token and sorts it. */
+const VISITS_PER_MATCH = 5;
 
 const decodeTrait = rowDecoder('trait', {
   id: integer,
@@ -135,11 +122,6 @@ class Parameters {
 const hasGroups = (parameters: Parameters, row: string, groups: readonly TraitGroup[]) =>
   groups.map(({ ids }) => `${row}.trait_ids && ${parameters.use(ids, 'integer[]')}`).join(' and ') || 'true';
 
-/** A subquery that reads the traits of a listed asset by the primary key. `limit 1` makes PostgreSQL search the index once for each row. */
-const listedSetOf = (parameters: Parameters, collectionId: string, row: string) =>
-  `(select trait_ids from indexer.trait_listing
-    where collection_id = ${parameters.use(collectionId, 'text')} and asset = ${row}.asset limit 1)`;
-
 const decodeSetAsset = rowDecoder('trait_set', { asset: assetId });
 
 /** The assets among `assets` that have all groups of the filter. */
@@ -204,7 +186,7 @@ export async function listTraitAssetsByRank(
  * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position of the cursor.
  * `source`: which rows have all these columns: the sets of traits, the ranks, or the tokens with their rank.
  */
-type TokenOrder = { columns: string; condition: string; source: keyof typeof WALKS };
+type TokenOrder = { columns: string; condition: string; source: 'sets' | 'ranks' | 'tokens' };
 
 async function listTokens(
   db: Queryable,
@@ -212,39 +194,16 @@ async function listTokens(
   query: TokenListQuery,
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[]> {
-  const generation = await findServedGeneration(db, collectionId);
-  const ranked = { ...query, generation };
-  const { source } = toOrder(new Parameters());
-  return readOneWay(query, {
-    ...WALKS[source],
-    share: query.filter.share * listedShare(query),
-    matches: query.filter.rarest.tokens * shareOf(query.filter.others),
-    walk: async (visitsMax) => {
-      const rows = await walkTokens(db, collectionId, { ...ranked, visitsMax }, toOrder);
-      return rows.length === query.limit ? rows : null;
-    },
-    search: (max) => searchTokens(db, collectionId, { ...ranked, max }, toOrder),
-  });
-}
-
-type Ways = typeof WALK & {
-  /** Which share of the rows of a walk is expected to pass. */
-  share: number;
-  /** How many rows a search is expected to find. */
-  matches: number;
-  /** Returns null if the walk has visited `visitsMax` rows before the list was complete. */
-  walk: (visitsMax: number) => Promise<Row[] | null>;
-  /** Returns null if the search finds more than `max` tokens. If `max` is null, there is no limit. */
-  search: (max: number | null) => Promise<Row[] | null>;
-};
-
-async function readOneWay({ filter, limit }: TraitListQuery, ways: Ways): Promise<Row[]> {
-  const { share, matches, walk, search, visitsPerMatch } = ways;
-  const visits = limit / share;
-  const isSearchShort = matches * visitsPerMatch < visits;
-  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || visits > ways.visitsMax || isSearchShort;
-  const visitsMax = Math.ceil(Math.min(Math.max(2 * visits, WALK_MIN), ways.visitsMax));
-  return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk(visitsMax)) ?? (await search(null)) ?? [];
+  const ranked = { ...query, generation: await findServedGeneration(db, collectionId) };
+  const { filter, limit } = query;
+  const visits = limit / (filter.share * listedShare(query));
+  const matches = filter.rarest.tokens * shareOf(filter.others);
+  if (filter.rarest.tokens > WALK_MIN && matches * VISITS_PER_MATCH > visits) {
+    const visitsMax = Math.ceil(Math.max(2 * visits, WALK_MIN));
+    const rows = await walkTokens(db, collectionId, { ...ranked, visitsMax }, toOrder);
+    if (rows.length === limit) return rows;
+  }
+  return searchTokens(db, collectionId, ranked, toOrder);
 }
 
 /** Which share of the tokens that have the traits is expected to be listed, or not to be listed. */
@@ -326,22 +285,12 @@ function walkTokens(
  */
 const bySize = (columns: string) => columns.replace('length(asset)', 'size');
 
-const decodeMatched = rowDecoder('search', { matched: integer, found: boolean });
-
-/** Every row has the number of matched tokens. If no token is found, there is one row with this number only. */
-function toRows(rows: readonly Row[], max: number | null): Row[] | null {
-  const [first] = rows;
-  const { matched, found } = first ? decodeMatched(first) : { matched: 0, found: false };
-  if (max !== null && matched > max) return null;
-  return found ? [...rows] : [];
-}
-
 async function searchTokens(
   db: Queryable,
   collectionId: string,
-  { max, ...query }: RankedQuery & { max: number | null },
+  query: RankedQuery,
   toOrder: (parameters: Parameters) => TokenOrder,
-): Promise<Row[] | null> {
+): Promise<Row[]> {
   const parameters = new Parameters();
   const { columns, condition, source } = toOrder(parameters);
   const order = bySize(columns);
@@ -352,30 +301,16 @@ async function searchTokens(
            select asset, rarity_rank from ${rankedRows(parameters, collectionId, query, source)} where asset = matched.asset limit 1
          ) as token`;
   // Without "offset 0", listings would be looked up for all tokens, and not only for those of the page.
-  const rows = await db.query(
-    `with matched as materialized (${matchedSql('trait_set', 'asset', parameters, query.filter, max)})
-     select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
-     from (select 1) as one left join (
-       select * from (
-         select *, length(asset) as size from (${tokens}) as token where ${condition} order by ${columns} offset 0
-       ) as token
-       where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}
-     ) as found on true order by ${order}`,
+  return db.query(
+    `with matched as materialized (
+       select asset from indexer.trait_set where ${hasGroups(parameters, 'trait_set', toGroups(query.filter))}
+     )
+     select * from (
+       select *, length(asset) as size from (${tokens}) as token where ${condition} order by ${columns} offset 0
+     ) as token
+     where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}`,
     parameters.values,
   );
-  return toRows(rows, max);
-}
-
-/** Selects the rows that have the traits. The collection needs no condition, because a trait id belongs to one collection. */
-function matchedSql(
-  table: 'trait_set' | 'trait_listing',
-  columns: string,
-  parameters: Parameters,
-  filter: TraitFilter,
-  max: number | null,
-): string {
-  const limit = max === null ? '' : `limit ${max + 1}`;
-  return `select ${columns} from indexer.${table} where ${hasGroups(parameters, table, toGroups(filter))} ${limit}`;
 }
 
 /** A key in a list that is sorted by price, and by asset among equal prices. */
@@ -389,22 +324,9 @@ export async function listTraitAssetsByPrice(
   collectionId: string,
   query: PriceListQuery,
 ): Promise<PricedAsset[]> {
-  const { rarest, others } = query.filter;
-  // A token that has several traits of the group is visited once for each of these traits.
-  const pageMax = (query.limit + query.except.length) * rarest.ids.length;
-  const walk = async (wanted: number) => {
-    const visitsMax = others.length === 0 ? pageMax : Math.max(pageMax, wanted);
-    const rows = await walkListed(db, collectionId, query, visitsMax);
-    const isComplete = rows.length === query.limit || rarest.listed <= visitsMax || others.length === 0;
-    return isComplete ? rows : null;
-  };
-  // The walk visits only tokens of the rarest group. So the share of its visits that pass depends only on the other groups.
-  const share = shareOf(others);
-  const search = (max: number | null) => searchListed(db, { ...query, max });
-  const rows = others.length === 0 || rarest.listed <= query.limit ? await walk(0) : null;
-  return (rows ?? (await readOneWay(query, { ...WALK, share, matches: rarest.listed * share, walk, search }))).map(
-    decodePriced,
-  );
+  const { others } = query.filter;
+  const rows = await (others.length === 0 ? walkListed(db, collectionId, query) : searchListed(db, query));
+  return rows.map(decodePriced);
 }
 
 type PriceListQuery = TraitListQuery & { after: { raw: bigint; asset: string } | null; except: readonly string[] };
@@ -413,43 +335,33 @@ const afterPrice = (parameters: Parameters, row: string, { after }: PriceListQue
   `(${row}.price_raw, ${row}.asset) >
      (${parameters.use((after?.raw ?? 0n).toString(), 'numeric')}, ${parameters.use(after?.asset ?? '', 'text')})`;
 
-/** Visits at most `visitsMax` listed tokens that have the rarest group, cheapest first. */
-function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, visitsMax: number): Promise<Row[]> {
+/** Reads the listed tokens of one group in the order of their prices. A token that has several traits of the group is read once for each of them. */
+function walkListed(db: Queryable, collectionId: string, query: PriceListQuery): Promise<Row[]> {
   const parameters = new Parameters();
-  const { rarest, others } = query.filter;
+  const { ids } = query.filter.rarest;
+  const rowsMax = query.limit + query.except.length;
   const ofTrait = (id: string) =>
     `(select price_raw, asset from indexer.listed_trait
       where collection_id = ${parameters.use(collectionId, 'text')} and trait_id = ${id} and ${afterPrice(parameters, 'listed_trait', query)}
-      order by price_raw, asset limit ${visitsMax})`;
-  const visited = rarest.ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ');
-  const checked =
-    others.length === 0 ? '' : `cross join lateral ${listedSetOf(parameters, collectionId, 'listed')} as owned`;
+      order by price_raw, asset limit ${rowsMax})`;
   return db.query(
-    `select ${rarest.ids.length > 1 ? 'distinct' : ''} listed.price_raw, listed.asset from (
-       select * from (${visited}) as listed order by price_raw, asset limit ${visitsMax}
-     ) as listed ${checked}
-     where ${hasGroups(parameters, 'owned', others)} and listed.asset <> all(${parameters.use(query.except, 'text[]')})
-     order by listed.price_raw, listed.asset limit ${query.limit}`,
+    `select ${ids.length > 1 ? 'distinct' : ''} price_raw, asset
+     from (${ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ')}) as listed
+     where asset <> all(${parameters.use(query.except, 'text[]')}) order by price_raw, asset limit ${query.limit}`,
     parameters.values,
   );
 }
 
-async function searchListed(
-  db: Queryable,
-  { max, ...query }: PriceListQuery & { max: number | null },
-): Promise<Row[] | null> {
+/** Finds the listed tokens that have all groups, and sorts them. The collection needs no condition, because a trait id belongs to one collection. */
+function searchListed(db: Queryable, query: PriceListQuery): Promise<Row[]> {
   const parameters = new Parameters();
-  const rows = await db.query(
-    `with matched as materialized (${matchedSql('trait_listing', 'price_raw, asset', parameters, query.filter, max)})
-     select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
-     from (select 1) as one left join (
-       select price_raw, asset from matched as listed
-       where ${afterPrice(parameters, 'listed', query)} and asset <> all(${parameters.use(query.except, 'text[]')})
-       order by price_raw, asset limit ${query.limit}
-     ) as found on true order by price_raw, asset`,
+  return db.query(
+    `select price_raw, asset from indexer.trait_listing as listed
+     where ${hasGroups(parameters, 'listed', toGroups(query.filter))} and ${afterPrice(parameters, 'listed', query)}
+       and asset <> all(${parameters.use(query.except, 'text[]')})
+     order by price_raw, asset limit ${query.limit}`,
     parameters.values,
   );
-  return toRows(rows, max);
 }
 
 export type ExpiredAsset = { asset: AssetId; traitIds: number[] };
