@@ -7,10 +7,12 @@ import { FakeChain } from '../../test/support/chain/fake/fake-chain.ts';
 import type { FakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.ts';
 import { startFakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.ts';
 import { COLLECTIONS } from '../../test/support/chain/fake/fake-logs.ts';
+import type { ChainSale } from './chain.ts';
 import { chainSalesOf, mintedOf, ownersOf } from './chain.ts';
 import type { Json } from './explore.ts';
 import { Unavailable } from './errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
+import type { ChainStep } from './steps.ts';
 
 const CHAIN = 'ethereum';
 const SEED = 7;
@@ -18,6 +20,8 @@ const PATIENCE_MS = 120_000;
 const POLL_MS = 25;
 const RETRY_MS = 100;
 const FIRST_BLOCKS = 12;
+/** A token that the chain does not have. */
+const OTHER_TOKEN = '99';
 const FIGURES_MAX_AGE_MS = 2 * 3_600_000;
 
 type Expect = (path: string, expected: unknown, served: unknown) => void;
@@ -26,6 +30,8 @@ export class ChainDoor {
   readonly #chain: FakeChain;
   readonly #endpoint: FakeEndpoint;
   #followed: string[] = [];
+  /** The reported sales that are not the chain's, by the key of their row. */
+  readonly #reported = new Map<string, ChainSale>();
 
   private constructor(chain: FakeChain, endpoint: FakeEndpoint) {
     this.#chain = chain;
@@ -58,7 +64,7 @@ export class ChainDoor {
   }
 
   /** Mines blocks, and before that replaces the newest `depth` blocks with one more. The first call also follows a collection, later calls another one. */
-  async mine(doors: ServiceDoors, { blocks, depth }: { blocks: number; depth: number }): Promise<void> {
+  async mine(doors: ServiceDoors, { blocks, depth, report }: ChainStep): Promise<void> {
     if (!this.isFollowed) this.#chain.mine(FIRST_BLOCKS);
     if (depth > 0) this.#chain.reorganise(depth, depth + 1);
     this.#chain.mine(blocks);
@@ -68,7 +74,21 @@ export class ChainDoor {
       await doors.operate('collections.add', { chain: CHAIN, address: next, fromBlock: 1, standard: 'erc721' });
       this.#followed.push(next);
     }
+    if (report !== null) await this.#report(doors, report === 'same');
     await this.#wait(doors);
+  }
+
+  /** Mostly before the service has read the block. Decisions 6, "Sales": "A marketplace's report of a sale is kept, with its source, when its transaction and token are not among the chain's." */
+  async #report(doors: ServiceDoors, isSame: boolean): Promise<void> {
+    const [contractAddress = ''] = this.#followed;
+    const [newest] = chainSalesOf(this.#chain.blocks, contractAddress);
+    if (!newest) return;
+    const sale = isSame ? newest : { ...newest, asset: OTHER_TOKEN };
+    const { asset: tokenId, price, at, ...parties } = sale;
+    const fields = { source: 'opensea', chain: CHAIN, contractAddress, tokenId, ...parties };
+    const record = { kind: 'sale', ...fields, price: price.toString(), timestamp: iso(at) };
+    await doors.import([record], 'http', { replace: false, createCollections: false });
+    if (!isSame) this.#reported.set(sale.tx, sale);
   }
 
   /** Waits until the service has read the newest block and the past of each followed collection. */
@@ -99,7 +119,8 @@ export class ChainDoor {
     const id = `${CHAIN}_${contract}`;
     const base = `/v1/collections/${id}`;
     const owners = ownersOf(blocks, contract);
-    const sales = chainSalesOf(blocks, contract);
+    const reported = contract === this.#followed[0] ? this.#reported.values() : [];
+    const sales = [...chainSalesOf(blocks, contract), ...reported];
     const rows = (await doors.rows(`${base}/sales`, limit)) as Json[] | null;
     const toLine = (...parts: unknown[]) => parts.join(' ');
     expect(

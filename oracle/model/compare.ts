@@ -64,19 +64,20 @@ export class Comparison {
 
   /** Compares what `/explore/v1` serves about some collections, and a copy of their open orders that follows the stream. */
   async explore(collectionIds: Iterable<string>, copy: StreamCopy): Promise<string[]> {
-    for (const id of collectionIds) {
-      const collection = this.#reader.market.tables.collection.get(id);
-      if (!collection) continue;
-      await compareCollection(this.#explorer(), collection, copy);
-      await compareListsOf(this.#explorer(), collection, copy);
-    }
+    const { collection } = this.#reader.market.tables;
+    const stored = [...collectionIds].flatMap((id) => collection.get(id) ?? []);
+    await Promise.all(
+      stored.flatMap((one) => [
+        compareCollection(this.#explorer(), one, copy),
+        compareListsOf(this.#explorer(), one, copy),
+      ]),
+    );
     return this.differences;
   }
 
   /** Compares what `/explore/v1` and the tools for agents serve about all collections together. */
   async everywhere(copy: StreamCopy): Promise<string[]> {
-    await compareEverywhere(this.#explorer(), copy);
-    await compareListsOfAll(this.#explorer());
+    await Promise.all([compareEverywhere(this.#explorer(), copy), compareListsOfAll(this.#explorer())]);
     return this.differences;
   }
 

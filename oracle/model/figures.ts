@@ -292,35 +292,8 @@ export function tokensOf({ market }: Reader, collectionId: string): Token[] {
   return [...market.tables.token.values()].filter((token) => token.collectionId === collectionId);
 }
 
-/** Decisions 2, "Collections list": launched first; then by the sort; unknown last; ties by id. Compared in dollars when several chains are listed. */
-export function collectionOrder(reader: Reader, sort: 'volume' | 'floor' | 'recent', chain: string | null): string[] {
-  const listed = [...reader.market.tables.collection.values()].filter((one) => chain === null || one.chain === chain);
-  const rateOf = (one: Collection) => reader.market.tables.rate.get(CHAINS[one.chain]?.symbol ?? '')?.usd ?? null;
-  const valueOf = (one: Collection): number | null => {
-    if (sort === 'recent') return one.createdAt;
-    if (sort === 'volume') return volumes(reader, one).allTime;
-    return toNative(listingFigures(reader, one).floorRaw, one.chain);
-  };
-  const rows = listed.map((one) => {
-    const value = valueOf(one);
-    const rate = rateOf(one);
-    const inDollars = chain === null && sort !== 'recent';
-    const group = value === null ? 2 : inDollars && rate === null ? 1 : 0;
-    return { one, group, value: value === null ? 0 : inDollars && rate !== null ? value * rate : value };
-  });
-  return rows
-    .toSorted(
-      (a, b) =>
-        Number(b.one.launched) - Number(a.one.launched) ||
-        a.group - b.group ||
-        b.value - a.value ||
-        compareText(a.one.id, b.one.id),
-    )
-    .map(({ one }) => one.id);
-}
-
 export type Ranking = {
-  sort: 'volume' | 'sales' | 'floor' | 'listed';
+  sort: 'volume' | 'sales' | 'floor' | 'listed' | 'recent';
   window: keyof typeof WINDOWS;
   chain: string | null;
   order: 'asc' | 'desc';
@@ -340,7 +313,7 @@ const WINDOWS = {
 /**
  * Explore, "Rankings": the collections of a ranking in their order, each with a text that is the same for collections that the sort does not tell apart.
  * "Collections launched on the service come first, and unknown values come last, also with order=asc." "Without chain, volumes and floors are compared
- * in dollars. [Those] on chains without a known rate follow."
+ * in dollars. [Those] on chains without a known rate follow." Decisions 2, "Collections list": the same for `/v1`, ties by id.
  */
 export function rankingKeys(reader: Reader, ranking: Ranking): Map<string, { id: string; text: string }> {
   const { sort, window, chain, order } = ranking;
@@ -350,6 +323,7 @@ export function rankingKeys(reader: Reader, ranking: Ranking): Map<string, { id:
   const volumeOf = (one: Collection) => tradeFigures(reader, one, 'volume')[WINDOWS[window]];
   const valueOf = (one: Collection): number | null => {
     if (sort === 'floor') return floorOf(one);
+    if (sort === 'recent') return one.createdAt;
     if (sort === 'listed') return listingFigures(reader, one).listedCount;
     return tradeFigures(reader, one, sort)[WINDOWS[window]];
   };
@@ -373,7 +347,11 @@ export function rankingKeys(reader: Reader, ranking: Ranking): Map<string, { id:
     });
   const sign = order === 'asc' ? -1 : 1;
   const sorted = rows.toSorted(
-    (a, b) => Number(b.launched) - Number(a.launched) || a.group - b.group || sign * (b.value - a.value),
+    (a, b) =>
+      Number(b.launched) - Number(a.launched) ||
+      a.group - b.group ||
+      sign * (b.value - a.value) ||
+      compareText(a.id, b.id),
   );
   return new Map(sorted.map(({ id, launched, group, value }) => [id, { id, text: `${launched} ${group} ${value}` }]));
 }

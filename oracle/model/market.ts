@@ -103,6 +103,8 @@ type Change = { table: TableName; key: string; before: Row | undefined; after: R
 /** `covered`: up to which time the import covers the sales and the listings of collections. */
 type Import = { changes: Change[]; covered: Map<string, number> };
 
+type Write = (table: TableName, key: string, row: Row) => Outcome;
+
 export type Outcome = 'inserted' | 'updated' | 'unchanged' | 'conflict' | 'refused';
 
 export type ImportOptions = { now: number; replace?: boolean; createCollections?: boolean };
@@ -140,7 +142,7 @@ export class Market {
   import(records: readonly MarketRecord[], options: ImportOptions): Outcome[] {
     const one: Import = { changes: [], covered: new Map() };
     this.imports.push(one);
-    const write = <T extends TableName>(table: T, key: string, row: Row): Outcome => this.#write(one, table, key, row);
+    const write: Write = (table, key, row) => this.#write(one, table, key, row);
     const outcomes = records.map((record) => {
       const outcome = this.#apply(record, options, write);
       if (outcome === 'refused') return outcome;
@@ -238,11 +240,7 @@ export class Market {
     return slug !== null && [...this.tables.collection.values()].some((one) => one.slug === slug && one.id !== key);
   }
 
-  #apply(
-    record: MarketRecord,
-    options: ImportOptions,
-    write: (table: TableName, key: string, row: Row) => Outcome,
-  ): Outcome {
+  #apply(record: MarketRecord, options: ImportOptions, write: Write): Outcome {
     if (isRejected(record)) return 'refused';
     switch (record.kind) {
       case 'collection':
@@ -256,30 +254,18 @@ export class Market {
       case 'token':
         return this.#applyToken(record, write);
       case 'stats':
-        return this.#applyLatest(
-          'stats',
-          toCollectionId(record),
-          { row: toStats(record, options.now), isImportTime: isUntimed(record.at, options.now) },
-          write,
-        );
-      case 'analytics':
-        return this.#applyLatest(
-          'analytics',
-          toCollectionId(record),
-          { row: toAnalytics(record, options.now), isImportTime: isUntimed(record.at, options.now) },
-          write,
-        );
+      case 'analytics': {
+        const row = record.kind === 'stats' ? toStats(record, options.now) : toAnalytics(record, options.now);
+        const isImportTime = isUntimed(record.at, options.now);
+        return this.#applyLatest(record.kind, toCollectionId(record), { row, isImportTime }, write);
+      }
       case 'rate':
         return this.#applyLatest('rate', record.symbol, { row: toRate(record), isImportTime: false }, write);
     }
   }
 
   /** Records: a later collection record "replaces the fields that it gives"; "a slug that another collection has" rejects the record. */
-  #applyCollection(
-    record: CollectionRecord,
-    { now }: ImportOptions,
-    write: (table: TableName, key: string, row: Row) => Outcome,
-  ): Outcome {
+  #applyCollection(record: CollectionRecord, { now }: ImportOptions, write: Write): Outcome {
     const id = toCollectionId(record);
     const { collection } = this.tables;
     const stored = collection.get(id);
@@ -329,12 +315,7 @@ export class Market {
    * Records: an order "replaces an active order; an order that has ended does not change"; a listing "replaces an active listing unless the later record
    * has an older timestamp; a listing that has ended does not change". Decisions 2, "Statuses": expiry is by the clock.
    */
-  #applyListing(
-    table: 'order' | 'listing',
-    row: Listing,
-    { now }: ImportOptions,
-    write: (table: TableName, key: string, row: Row) => Outcome,
-  ): Outcome {
+  #applyListing(table: 'order' | 'listing', row: Listing, { now }: ImportOptions, write: Write): Outcome {
     if (table === 'listing' && this.#isSigned(row)) return 'unchanged';
     const stored = this.tables[table].get(row.key);
     // "A record with another token is a conflict, and changes nothing."
@@ -350,11 +331,7 @@ export class Market {
   }
 
   /** Operation: "When one marketplace reports that an order was filled or cancelled, the listings of this order from all other marketplaces end too." */
-  #endOrder(
-    { orderHash, ...record }: ListingRecord,
-    { now }: ImportOptions,
-    write: (table: TableName, key: string, row: Row) => Outcome,
-  ): void {
+  #endOrder({ orderHash, ...record }: ListingRecord, { now }: ImportOptions, write: Write): void {
     if (orderHash === undefined) return;
     const [id, asset] = [toCollectionId(record), toAsset(record)];
     const isOf = (row: Listing) => row.collectionId === id && row.asset === asset && row.orderHash === orderHash;
@@ -368,11 +345,7 @@ export class Market {
   }
 
   /** Records, "sale": a later record "changes nothing; if its other fields differ, it is reported as a conflict. With --replace it replaces the stored sale". */
-  #applySale(
-    record: SaleRecord,
-    { replace = false }: ImportOptions,
-    write: (table: TableName, key: string, row: Row) => Outcome,
-  ): Outcome {
+  #applySale(record: SaleRecord, { replace = false }: ImportOptions, write: Write): Outcome {
     const row = toSale(record);
     const stored = this.tables.sale.get(row.key);
     if (!stored) return write('sale', row.key, row);
@@ -388,7 +361,7 @@ export class Market {
   }
 
   /** Records, "token": "replaces the fields that it gives; traits replaces all imported traits". */
-  #applyToken(record: TokenRecord, write: (table: TableName, key: string, row: Row) => Outcome): Outcome {
+  #applyToken(record: TokenRecord, write: Write): Outcome {
     // Records: a trait has a name and a value.
     if (record.traits?.some(({ name, value }) => name === '' || value === '')) return 'refused';
     const collectionId = toCollectionId(record);
@@ -411,7 +384,7 @@ export class Market {
     table: T,
     key: string,
     { row, isImportTime }: { row: Stats | Analytics | Rate; isImportTime: boolean },
-    write: (table: TableName, key: string, row: Row) => Outcome,
+    write: Write,
   ): Outcome {
     const stored = this.tables[table].get(key);
     if (stored && row.at < stored.at) return 'unchanged';

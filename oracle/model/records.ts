@@ -153,6 +153,14 @@ export function isRejected(record: MarketRecord): boolean {
   );
 }
 
+/** Records, the table of `warnings`: "a price of 0. Or a floor or buyer total of 0", and "a buyer total below its price". */
+export function warningOf(record: MarketRecord): 'zeroPrice' | 'lowBuyerTotal' | null {
+  const { price, priceRaw, floorRaw, buyerTotalRaw } = record as unknown as Record<string, string | undefined>;
+  const snapshotFloor = record.kind === 'collection' ? record.snapshot?.floorRaw : undefined;
+  if ([price, priceRaw, floorRaw, buyerTotalRaw, snapshotFloor].includes('0')) return 'zeroPrice';
+  return BigInt(buyerTotalRaw ?? priceRaw ?? 0) < BigInt(priceRaw ?? 0) ? 'lowBuyerTotal' : null;
+}
+
 function isAddress(text: string, isEvm: boolean): boolean {
   return isEvm ? /^0x[0-9a-fA-F]{40}$/.test(text) : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text);
 }

@@ -11,7 +11,7 @@ import { dataOf } from './explore.ts';
 import type { Outcome } from './market.ts';
 import { hasRepeatedRows, Market, toIdentity } from './market.ts';
 import type { MarketRecord } from './records.ts';
-import { toCollectionId } from './records.ts';
+import { toCollectionId, warningOf } from './records.ts';
 import { OrdersDoor } from './orders-door.ts';
 import { ServiceDoors } from './service-doors.ts';
 import { ANY } from './shop.ts';
@@ -267,7 +267,7 @@ class Run {
         return this.#shop.take(one, commands);
       case 'chain':
         commands.push(
-          `# the chain replaces ${one.depth} blocks, and ${one.blocks} blocks are mined (test/support/chain/fake)`,
+          `# the chain replaces ${one.depth} blocks, and ${one.blocks} blocks are mined (test/support/chain/fake), report: ${one.report}`,
         );
         return this.#doors.chain.mine(this.#doors, one);
       case 'vendor':
@@ -298,13 +298,20 @@ class Run {
     }
     this.#touch(records);
     commands.push(toCommand(records, options));
-    const { id, counts, rejected } = await this.#doors.import(records, options.through, options);
+    const { id, counts, rejected, warnings } = await this.#doors.import(records, options.through, options);
     this.#imports.push({ id, records, options });
     const outcomes = this.#market.import(records, { ...options, now });
     // The texts do not say how the earlier ones of several records of one row are counted.
     const isRepeated = hasRepeatedRows(records);
     const shown = (all: Record<string, number>) => (isRepeated ? { ...all, updated: ANY, unchanged: ANY } : all);
     expectSame(`counts of the import ${id} (${rejected.join('; ')})`, shown(toCounts(outcomes)), shown(counts));
+    const accepted = records.filter((_, index) => outcomes[index] !== 'refused').map(warningOf);
+    for (const code of ['zeroPrice', 'lowBuyerTotal'] as const)
+      expectSame(
+        `warnings ${code} of the import ${id}`,
+        accepted.filter((one) => one === code).length,
+        warnings[code]?.count ?? 0,
+      );
   }
 
   #touch(records: readonly MarketRecord[]): void {
@@ -320,13 +327,18 @@ class Run {
       if (!isFirst) await this.#doors.runTasks(WORKERS);
       await this.#copy.follow();
       await this.#learnIds();
-      const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
-      await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
-      if (isComplete) await comparison.everywhere(this.#copy);
-      if (isComplete) await comparison.signed(this.#orders);
-      if (isComplete) await comparison.client();
-      if (isComplete || this.#isChainTouched) await comparison.chain();
-      return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
+      // A read waits for the database more than it computes, so the reads of several parts overlap.
+      const parts = await Promise.allSettled([
+        isComplete ? comparison.all() : comparison.some(this.#touched),
+        comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy),
+        isComplete && comparison.everywhere(this.#copy),
+        isComplete && comparison.signed(this.#orders),
+        isComplete && comparison.client(),
+        (isComplete || this.#isChainTouched) && comparison.chain(),
+        (isComplete || this.#isShopTouched) && comparison.store(this.#shop),
+      ]);
+      for (const part of parts) if (part.status === 'rejected') throw part.reason;
+      return comparison.differences;
     } catch (error) {
       if (error instanceof Unavailable) return [error.message];
       throw error;

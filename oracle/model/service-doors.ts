@@ -23,7 +23,12 @@ import { Unavailable } from './errors.ts';
 import type { MarketRecord } from './records.ts';
 import { VendorDoor } from './vendor-door.ts';
 
-export type Imported = { id: string; counts: Record<string, number>; rejected: string[] };
+export type Imported = {
+  id: string;
+  counts: Record<string, number>;
+  rejected: string[];
+  warnings: Record<string, { count: number }>;
+};
 
 /** A response: the status, and the body as parsed JSON. */
 export type Response = { status: number; body: unknown };
@@ -239,7 +244,8 @@ export class ServiceDoors {
       ['inserted', 'updated', 'unchanged', 'conflict', 'refused'].map((name) => [name, Number(done[name])]),
     );
     const rejected = events.filter(({ event }) => event === 'refused').map(({ reason }) => String(reason));
-    return { id: (done['imports'] as string[])[0] ?? '', counts, rejected };
+    const warnings = done['warnings'] as Imported['warnings'];
+    return { id: (done['imports'] as string[])[0] ?? '', counts, rejected, warnings };
   }
 
   /** Takes an import back. Returns how many rows stay. */
@@ -345,19 +351,24 @@ export class ServiceDoors {
   }
 
   /** Sends a request to the store. */
-  async store(method: string, path: string, body?: object, idempotencyKey?: string): Promise<Response> {
+  async store(
+    method: string,
+    path: string,
+    body?: object,
+    given: Record<string, string> = {},
+  ): Promise<Response & { etag: string }> {
     this.responses += 1;
     const coding = CODINGS[this.responses % CODINGS.length];
     const headers = {
       authorization: `Bearer ${this.#keys.store}`,
       ...(coding !== undefined && { 'accept-encoding': coding }),
       ...(body && { 'content-type': 'application/json' }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...given,
     };
     const sent = body ? JSON.stringify(body) : '';
-    const { status, text: received } = await send(this.#url(STORE + path), { method, headers }, sent);
+    const { status, etag, text: received } = await send(this.#url(STORE + path), { method, headers }, sent);
     if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
-    return { status, body: JSON.parse(received) };
+    return { status, etag, body: JSON.parse(received) };
   }
 
   /** The typed client, which keeps its cache of responses from step to step. */
@@ -431,12 +442,16 @@ async function startReceiver(): Promise<Receiver> {
 }
 
 /** Every request has a connection of its own, so that no server closes a connection while a request is on its way. */
-function send(to: RequestOptions, options: RequestOptions, body: string): Promise<{ status: number; text: string }> {
+function send(
+  to: RequestOptions,
+  options: RequestOptions,
+  body: string,
+): Promise<{ status: number; etag: string; text: string }> {
   return new Promise((resolve, reject) => {
     const call = request({ ...to, ...options, agent: false }, (response) => {
       const decoder = DECODERS[response.headers['content-encoding'] ?? '']?.();
       text(decoder ? response.pipe(decoder) : response).then(
-        (received) => resolve({ status: response.statusCode ?? 0, text: received }),
+        (received) => resolve({ status: response.statusCode ?? 0, etag: response.headers.etag ?? '', text: received }),
         (error: unknown) => reject(new Unavailable(`${String(to.path)}: ${String(error)}`)),
       );
     });

@@ -1,29 +1,32 @@
 // A shop as plain lists: products, stock, the adjustment log and reservations. "store" is specification, part B; "decisions 3" the section of the
 // project's decisions on the store interface; "docs/store" is docs/store.md.
 
-export type Product = {
-  id: string;
-  name: string;
-  slug: string;
-  price: string;
-  type: string;
-  description: string | null;
-  image: string | null;
-  moreImages: string[];
-  inventory: number;
-  trackInventory: boolean;
-  requiresShipping: boolean;
-  weightGrams: number;
-  collections: string[];
-  sku: string | null;
-  barcode: string | null;
-  externalId: string | null;
-  status: string;
-  compareAtPrice: string | null;
-  groupId: string | null;
-  options: { name: string; value: string }[];
-  metadata: Record<string, string>;
+/** What a physical product has that a request does not give. */
+const DEFAULTS = {
+  name: '',
+  slug: '',
+  price: '',
+  type: 'physical',
+  description: null as string | null,
+  image: null as string | null,
+  moreImages: [] as string[],
+  inventory: 0,
+  trackInventory: true,
+  requiresShipping: true,
+  weightGrams: 0,
+  collections: [] as string[],
+  sku: null as string | null,
+  barcode: null as string | null,
+  externalId: null as string | null,
+  status: 'active',
+  compareAtPrice: null as string | null,
+  groupId: null as string | null,
+  options: [] as { name: string; value: string }[],
+  metadata: {} as Record<string, string>,
 };
+const FIELDS = new Set([...Object.keys(DEFAULTS), 'collection']);
+
+export type Product = typeof DEFAULTS & { id: string };
 
 export type Entry = {
   productId: string;
@@ -55,29 +58,6 @@ const INVALID: Expected = { status: 400, data: null };
 /** Specification, "Limits": "Webhook low-stock level: fixed 10". It is also the default of `threshold`. */
 const LOW = 10;
 const TYPES = ['physical', 'digital', 'nft'];
-const FIELDS = new Set([
-  'name',
-  'price',
-  'slug',
-  'description',
-  'image',
-  'moreImages',
-  'type',
-  'inventory',
-  'trackInventory',
-  'requiresShipping',
-  'weightGrams',
-  'collection',
-  'collections',
-  'sku',
-  'barcode',
-  'externalId',
-  'status',
-  'compareAtPrice',
-  'groupId',
-  'options',
-  'metadata',
-]);
 
 export class Shop {
   /** In the order of creation. */
@@ -108,30 +88,19 @@ export class Shop {
   /** `id`: the id that the service gave to the product. */
   create(body: Body, id: string): Expected {
     if (!isValid(body, { isNew: true })) return INVALID;
-    const type = (body['type'] as string | undefined) ?? 'physical';
+    const { collection: _collection, ...given } = body;
+    // Decisions 3, "Defaults": "trackInventory true for physical, false otherwise".
+    const isPhysical = (body['type'] ?? DEFAULTS.type) === 'physical';
     const product: Product = {
-      id,
-      name: body['name'] as string,
-      slug: (body['slug'] as string | undefined) ?? this.#freeSlug(body['name'] as string),
+      ...DEFAULTS,
+      trackInventory: isPhysical,
+      requiresShipping: isPhysical,
+      slug: body['slug'] === undefined ? this.#freeSlug(body['name'] as string) : '',
+      ...given,
       price: toText(body['price']),
-      type,
-      description: (body['description'] as string | null | undefined) ?? null,
-      image: (body['image'] as string | null | undefined) ?? null,
-      moreImages: (body['moreImages'] as string[] | undefined) ?? [],
-      inventory: (body['inventory'] as number | undefined) ?? 0,
-      // Decisions 3, "Defaults": "trackInventory true for physical, false otherwise".
-      trackInventory: (body['trackInventory'] as boolean | undefined) ?? type === 'physical',
-      requiresShipping: (body['requiresShipping'] as boolean | undefined) ?? type === 'physical',
-      weightGrams: (body['weightGrams'] as number | undefined) ?? 0,
       collections: toCollections([], body),
-      sku: (body['sku'] as string | null | undefined) ?? null,
-      barcode: (body['barcode'] as string | null | undefined) ?? null,
-      externalId: (body['externalId'] as string | null | undefined) ?? null,
-      status: (body['status'] as string | undefined) ?? 'active',
-      compareAtPrice: null,
-      groupId: (body['groupId'] as string | null | undefined) ?? null,
-      options: (body['options'] as Product['options'] | undefined) ?? [],
       metadata: toMetadata({}, body),
+      id,
     };
     if (this.#clashes(product)) return INVALID;
     this.products.push(product);
@@ -287,9 +256,8 @@ export class Shop {
     const given = body['items'] as Body[];
     const quantityOf = (item: Body) => Number(item['quantity']);
     if (given.some((item) => !(quantityOf(item) >= 1))) return INVALID;
+    if (this.#isRepeated(given)) return INVALID;
     const products = given.map((item) => this.#named(item));
-    // "1 to 100, each of another product."
-    if (products.some((one, index) => one && products.indexOf(one) < index)) return INVALID;
     if (products.some((one) => !one)) return MISSING;
     const items = products.flatMap((product, index): Item[] => {
       const quantity = quantityOf(given[index] ?? {});
@@ -308,13 +276,19 @@ export class Shop {
     return { status: 201, data: this.#view(reservation) };
   }
 
+  /** Docs/store, "Reservations": the items are "1 to 100, each of another product", whether or not there is such a product. */
+  #isRepeated(items: readonly Body[]): boolean {
+    const names = items.map(({ quantity: _quantity, ...name }) => this.#named(name)?.id ?? JSON.stringify(name));
+    return new Set(names).size < names.length;
+  }
+
   /** Docs/store, "Reservations": a reservation "is held, and ends once"; "a later request to change it is a 409". */
   #change(id: string, action: string, body: Body): Expected {
     const stored = this.reservations.find((one) => one.id === id);
     const given = body['items'] as Body[] | undefined;
     const products = given?.map((item) => this.#named(item));
     if (given?.some((item) => !(Number(item['quantity']) >= 1))) return INVALID;
-    if (products?.some((one, index) => one && products.indexOf(one) < index)) return INVALID;
+    if (given && this.#isRepeated(given)) return INVALID;
     if (!stored) return MISSING;
     if (stored.status !== 'held') return { status: 409, data: null, code: 'conflict' };
     if (action === 'extend') return { status: 200, data: this.#view(stored) };

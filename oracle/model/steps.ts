@@ -67,12 +67,12 @@ export type ImportStep = {
 /** `of`: which of the products that the run has created. `by`: the field that names the product. */
 export type ProductRef = { of: number; by: 'product_id' | 'sku' | 'externalId' };
 type Fields = Record<string, unknown>;
-/** A request to the store. `reservation`: which of the reservations that the run has made. */
+/** A request to the store. `reservation`: which of the reservations that the run has made. `isCurrent`: whether `If-Match` names the present version. */
 export type ShopCall =
   | { request: 'create'; body: Fields }
-  | { request: 'update'; of: number; body: Fields }
+  | { request: 'update'; of: number; body: Fields; isCurrent?: boolean | undefined }
   | ({ request: 'adjust'; body: Fields } & ProductRef)
-  | { request: 'delete'; of: number }
+  | { request: 'delete'; of: number; isCurrent?: boolean | undefined }
   | { request: 'products'; rows: { of: number | null; body: Fields }[]; atomic: boolean }
   | { request: 'changes'; rows: ({ body: Fields } & ProductRef)[]; atomic: boolean }
   | { request: 'reserve'; items: ({ quantity: number } & ProductRef)[]; body: Fields }
@@ -104,6 +104,8 @@ export type VendorStep = {
   changes: { kind: 'list' | 'end' | 'sell'; token: number; price: string }[];
   fault: 'server-error' | 'truncated' | 'repeated-page' | 'nulls' | 'looping-cursor' | null;
 };
+/** `report`: a marketplace reports the newest sale of the chain, or a sale of another token in the same transaction. */
+export type ChainStep = { do: 'chain'; blocks: number; depth: number; report: 'same' | 'other' | null };
 export type Step =
   | SignStep
   | CancelStep
@@ -114,7 +116,7 @@ export type Step =
   | { do: 'purge'; place: number }
   | { do: 'removeSample' }
   | ShopStep
-  | { do: 'chain'; blocks: number; depth: number }
+  | ChainStep
   | VendorStep
   | { do: 'restart'; isRestored: boolean }
   | { do: 'clock'; minutes: number };
@@ -420,9 +422,15 @@ const stockChange = fc.oneof(
   fc.record({ adjustment: of(-1, -3, 2 ** 31 - 1), clamp: of(false, true) }),
 );
 const ref = { of: fc.nat(4), by: of<ProductRef['by']>('product_id', 'product_id', 'sku', 'externalId') };
-const newProduct = fc
-  .tuple(fc.record({ name, price }), fewOf(optionalFields))
-  .map(([required, optional]) => ({ ...required, ...optional }));
+/** Most new products are valid, so that a run has products. */
+const required = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ name: of('Mug', 'Big  Mug!', 'Café Mug'), price: of<unknown>('19.90', 5, '0') }),
+  },
+  { weight: 1, arbitrary: fc.record({ name, price }) },
+);
+const newProduct = fc.tuple(required, fewOf(optionalFields)).map(([fields, optional]) => ({ ...fields, ...optional }));
 const atomic = fc.nat(2).map((draw) => draw === 0);
 const quantity = of(1, 1, 2, 3, 9, 2 ** 31 - 1, 0);
 const adjust = fc.record({ request: fc.constant('adjust' as const), ...ref, body: stockChange });
@@ -432,15 +440,21 @@ const reserve = fc.record({
   body: fc.record({ reference: of('cart-1', null), expiresInSeconds: of(86_400, 604_800) }),
 });
 const createProduct = fc.record({ request: fc.constant('create' as const), body: newProduct });
+const isCurrent = of(undefined, undefined, true, false);
 const ended = { reservation: fc.nat(3) };
 const shopCall: fc.Arbitrary<ShopCall> = fc.oneof(
   { weight: 3, arbitrary: createProduct },
   {
     weight: 3,
-    arbitrary: fc.record({ request: fc.constant('update' as const), of: ref.of, body: fewOf(productFields) }),
+    arbitrary: fc.record({
+      request: fc.constant('update' as const),
+      of: ref.of,
+      body: fewOf(productFields),
+      isCurrent,
+    }),
   },
   { weight: 4, arbitrary: adjust },
-  { weight: 1, arbitrary: fc.record({ request: fc.constant('delete' as const), of: ref.of }) },
+  { weight: 1, arbitrary: fc.record({ request: fc.constant('delete' as const), of: ref.of, isCurrent }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -512,12 +526,17 @@ function fewOf(fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Reco
 }
 
 export const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: shopStep },
+  { weight: 10, arbitrary: shopStep },
   { weight: 22, arbitrary: marketStep() },
   { weight: 8, arbitrary: orderStep() },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('chain' as const), blocks: of(1, 2, 9), depth: of(0, 0, 1, 3, 20) }),
+    arbitrary: fc.record({
+      do: fc.constant('chain' as const),
+      blocks: of(1, 2, 9),
+      depth: of(0, 0, 1, 3, 20),
+      report: of<ChainStep['report']>(null, 'same', 'other'),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), isRestored: fc.boolean() }) },
   {

@@ -3,11 +3,11 @@
 
 import type { Reader, Windows } from './figures.ts';
 import {
-  collectionOrder,
   hasDollars,
   holdings,
   listingFigures,
   listings,
+  rankingKeys,
   saleRows,
   salesOf,
   sumSales,
@@ -227,7 +227,7 @@ export function lastSalePrices(reader: Reader, collection: Collection, asset: st
 }
 
 export function collections(reader: Reader, sort: 'volume' | 'floor' | 'recent', chain: string | null) {
-  return collectionOrder(reader, sort, chain).map((id) => {
+  return Array.from(rankingKeys(reader, { sort, window: 'all', chain, order: 'desc' }).keys(), (id) => {
     const one = reader.market.tables.collection.get(id);
     if (!one) throw new Error(`there is no collection ${id}`);
     return summary(reader, one);
