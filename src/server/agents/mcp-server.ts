@@ -20,7 +20,7 @@ const READ_ONLY = { readOnlyHint: true };
 export function createMcpResponder({ name, version, chains, log }: McpOptions): McpResponder {
   const instructions = instructionsFor(chains);
   // Each schema is compiled at its first use and then kept, because compiling costs more than a call.
-  const tools = createTools().map((tool) => ({
+  const tools = createTools(chains).map((tool) => ({
     tool,
     input: toSdkInput(tool.input),
     output: fromJsonSchema(tool.output),

@@ -21,7 +21,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** By the message of the error: the tool that finds what was not found. */
 const NEXT_TOOL: readonly [message: RegExp, advice: string][] = [
-  [/^Order /, 'The rows of list_listings, list_wallet and list_activity have the orderId'],
+  [/^Order /, 'The rows of list_orders, list_listings and list_activity have the orderId'],
   [/^Token /, 'list_tokens has the tokens of a collection, and search finds a token by name'],
   [/^Collection /, 'Give an id, slug or address: search finds them by name, list_collections lists all'],
 ];

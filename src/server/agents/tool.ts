@@ -72,14 +72,14 @@ export const objectWith = (
   required,
 });
 
-export const PRICE = objectWith(['raw', 'rawUnit', 'decimal', 'currency', 'usd']);
+export const PRICE = objectWith(['raw', 'rawUnit', 'decimal', 'currency']);
 export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
 
 /** The members of every result that describe the state of its data. */
 const STATE = ['degraded', 'readAt'];
 
 /** The rows of a list unless the agent asks for more. A row of a token with its traits has about 1,200 characters, and an agent reads them all. */
-const ROWS_DEFAULT = 8;
+export const ROWS_DEFAULT = 8;
 
 export const PAGE_ARGUMENTS: ArgumentSchemas = {
   limit: { type: 'integer', minimum: 1, maximum: 100 },
@@ -90,7 +90,7 @@ export const PAGE_ARGUMENTS: ArgumentSchemas = {
 export function listTool(options: ReadToolOptions & { row: JsonSchema }): AgentTool {
   return {
     ...definitionOf(options),
-    output: objectWith(['data', 'nextCursor', ...STATE], { data: { type: 'array', items: options.row } }),
+    output: listOf(options.row),
     call: async ({ read, chains }, given) => {
       const response = await readWith(read, options, { limit: ROWS_DEFAULT, ...given });
       const nextCursor = memberOf(memberOf(response.body, 'pagination'), 'nextCursor');
@@ -128,6 +128,10 @@ export function definitionOf({
       additionalProperties: false,
     },
   };
+}
+
+export function listOf(row: JsonSchema): JsonSchema {
+  return objectWith(['data', 'nextCursor', ...STATE], { data: { type: 'array', items: row } });
 }
 
 export function resourceOf(data: JsonSchema): JsonSchema {

@@ -7,7 +7,7 @@ import type { McpClient } from '../../support/service/mcp-client.ts';
 import { connectMcp } from '../../support/service/mcp-client.ts';
 import { useSampleService } from '../../support/service/sample-service.ts';
 
-const TOKENS_MAX = 3_000;
+const TOKENS_MAX = 3_300;
 /** A low estimate: with the tokenizers o200k and cl100k, a token of the definitions has more than 4 characters on average. */
 const CHARACTERS_A_TOKEN = 3.5;
 const COLLECTION = 'harbour-lights';
@@ -35,11 +35,9 @@ describe('the MCP server', () => {
       { q: 'harbour lihgts', chain: 'ethereum', limit: 2 },
       '/explore/v1/search?q=harbour+lihgts&chain=ethereum&limit=2',
     ],
-    list_collections: [
-      { chain: 'ethereum', sort: 'floor', limit: 3 },
-      '/v1/collections?chain=ethereum&limit=3&sort=floor',
-    ],
+    list_collections: [{ chain: 'ethereum', sort: 'floor', limit: 3 }, null],
     get_collection: [{ collection: COLLECTION }, null],
+    get_history: [{ collection: COLLECTION }, null],
     list_listings: [{ collection: CONTRACT, limit: 2 }, `/v1/collections/${CONTRACT}/listings?limit=2`],
     list_sales: [{ collection: COLLECTION, limit: 2 }, `/v1/collections/${COLLECTION}/sales?limit=2`],
     list_tokens: [
@@ -67,7 +65,7 @@ describe('the MCP server', () => {
     get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],
   });
 
-  test('the definitions of all tools together have fewer than 3,000 tokens of a language model, and all tools are read-only', () => {
+  test('the definitions of all tools together have fewer than 3,300 tokens of a language model, and all tools are read-only', () => {
     assert.ok(JSON.stringify(client.tools).length / CHARACTERS_A_TOKEN < TOKENS_MAX);
     for (const { name, description = '', outputSchema, annotations } of client.tools) {
       assert.ok(description.length > 20 && outputSchema, name);
@@ -110,8 +108,49 @@ describe('the MCP server', () => {
       const prices = membersOf(data, 'raw');
       for (const { rawUnit, currency } of prices) assert.match(rawUnit, new RegExp(`^10\\^-(18|9) ${currency}$`), name);
       for (const { volumeCurrency } of membersOf(data, 'volumeAllTime')) assert.equal(volumeCurrency, 'ETH');
-      if (name !== 'get_holders') assert.ok(prices.length > 0, name);
+      if (name !== 'get_holders' && name !== 'get_history') assert.ok(prices.length > 0, name);
     }
+  });
+
+  test('get_history has the points of the history in the native currency, and list_collections the figures of its window', async () => {
+    const from = new Date(Date.now() - 200 * 86_400_000).toISOString();
+    const { data: all } = await service.ok(`/explore/v1/collections/${COLLECTION}/history?interval=day&from=${from}`);
+    const toPoint = ({ from: at, floor, volume, sales, listed }: any) => ({
+      from: at.slice(0, 10),
+      open: floor.open?.decimal ?? null,
+      high: floor.high?.decimal ?? null,
+      low: floor.low?.decimal ?? null,
+      close: floor.close?.decimal ?? null,
+      volume,
+      sales,
+      listed,
+    });
+    const given = await client.ok('get_history', { collection: COLLECTION, interval: 'day', from });
+    assert.deepEqual(given.data, { currency: 'ETH', points: all.map(toPoint) });
+    assert.ok(given.data.points.some(({ close }: any) => close !== null));
+    const usual = await client.ok('get_history', { collection: COLLECTION, interval: 'hour' });
+    assert.equal(usual.data.points.length, 90);
+    const rows = (await service.ok('/explore/v1/collections?chain=ethereum&sort=volume&window=7d&limit=3')).data;
+    const changes = await client.ok('list_collections', { chain: 'ethereum', window: '7d', limit: 3 });
+    assert.deepEqual(
+      changes.data.map(({ id, floor, floorChange, volume, volumeChange, sales, listed }: any) => [
+        [id, floor.raw, floorChange],
+        [volume, volumeChange, sales, listed],
+      ]),
+      rows.map(({ id, stats }: any) => [
+        [id, stats.floor.raw, stats.floorChange.sevenDay],
+        [stats.volume.sevenDay, stats.volumeChange.sevenDay, stats.sales.sevenDay, stats.listedCount],
+      ]),
+    );
+  });
+
+  test('the chains are an enum in the schema of each tool that takes one', () => {
+    const withChain = client.tools.flatMap(({ name, inputSchema }) => {
+      const { chain } = (inputSchema.properties ?? {}) as Record<string, { enum?: string[] }>;
+      return chain ? [[name, chain.enum?.includes('ethereum'), chain.enum?.length]] : [];
+    });
+    assert.ok(withChain.length >= 4);
+    for (const one of withChain) assert.deepEqual(one.slice(1), [true, 7], String(one[0]));
   });
 
   test('get_collection returns each figure with its unit and provenance, the ask floor and the buyer floor', async () => {
@@ -161,7 +200,7 @@ describe('the MCP server', () => {
       ['list_listings', {}, /collection is required$/],
       ['list_listings', { collection: COLLECTION, limit: 0 }, /limit must be an integer from 1 to 100$/],
       ['list_listings', { collection: COLLECTION, limit: '5' }, /limit must be an integer from 1 to 100$/],
-      ['list_collections', { sort: 'x' }, /sort must be one of volume, floor, recent$/],
+      ['list_collections', { sort: 'x' }, /sort must be one of volume, sales, floor, change, listed, recent$/],
       ['list_tokens', { collection: COLLECTION, listed: 'yes' }, /listed must be true or false$/],
       ['list_tokens', { collection: COLLECTION, traits: 'Fog' }, /traits must be an object whose values are texts$/],
       ['list_tokens', { collection: COLLECTION, traits: { Weather: ['Fog'] } }, /traits must be an object whose/],
@@ -171,11 +210,11 @@ describe('the MCP server', () => {
       ['get_collection', { collection: 5 }, /collection must be text$/],
       ['list_sales', { id: COLLECTION }, /id is not an argument. The arguments are collection, limit, cursor$/],
       ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId$/],
-      ['list_collections', { chain: 'Ethereum' }, /^Argument chain must be one of solana, ethereum/],
+      ['list_collections', { chain: 'Ethereum' }, /chain must be one of solana, ethereum, [a-z, ]+$/],
       ['list_collections', { cursor: 'abc' }, /^Argument cursor is not a cursor of this list$/],
       ['list_wallet', { address: 'me' }, /^Argument address is not an EVM or Solana address$/],
       ['get_collection', { collection: 'nobody' }, /^Collection not found. Give an id, slug or address: search finds /],
-      ['get_order', { orderId: 'nothing' }, /^Order not found. The rows of list_listings, /],
+      ['get_order', { orderId: 'nothing' }, /^Order not found. The rows of list_orders, /],
       ['get_token', { chain: 'ethereum', address: CONTRACT, tokenId: '99999' }, /^Token not found. list_tokens has /],
       ['get_collection', { collection: '..' }, /^Argument collection is empty or consists of dots$/],
       ['get_collection', { collection: '\u{d800}' }, /collection must not contain half of a surrogate pair$/],
@@ -239,6 +278,20 @@ describe('the MCP server', () => {
       assert.match(await response.text(), message);
     }
     assert.equal((await post(service.url, LIST, { 'content-type': 'text/plain' })).status, 415);
+  });
+
+  test('server.json describes the server in the form of the registry of MCP servers', async () => {
+    const response = await fetch(`${service.url}/mcp/server.json`);
+    const { $schema, version, description, ...described } = (await response.json()) as any;
+    assert.match($schema, /^https:\/\/static\.modelcontextprotocol\.io\/schemas\/[\d-]+\/server\.schema\.json$/);
+    assert.match(version, /^\d+\.\d+\.\d+/);
+    assert.ok(description.length <= 100);
+    assert.deepEqual(described, {
+      name: 'example.market/mercat',
+      title: 'Mercat',
+      websiteUrl: 'https://market.example/mercat/docs/agents.md',
+      remotes: [{ type: 'streamable-http', url: 'https://market.example/mercat/mcp' }],
+    });
   });
 
   test('only POST is allowed, and nothing can be subscribed to', async () => {

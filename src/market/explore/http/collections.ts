@@ -128,7 +128,7 @@ export function registerCollectionRoutes(app: FastifyInstance, context: ExploreC
 }
 
 /** The windows by their names in requests. */
-const WINDOW_OF = {
+export const WINDOW_OF = {
   '1h': 'oneHour',
   '24h': 'twentyFourHour',
   '7d': 'sevenDay',

@@ -1,4 +1,5 @@
-// POST /mcp: the MCP server over its streamable HTTP transport.
+// POST /mcp: the MCP server over its streamable HTTP transport. GET /mcp/server.json: its description in the form that registries of MCP
+// servers read.
 
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,6 +10,7 @@ import type { McpOptions } from '../mcp-server.ts';
 import type { PublicRead } from '../public-read.ts';
 
 export const MCP_PATH = '/mcp';
+const DESCRIPTION_PATH = `${MCP_PATH}/server.json`;
 
 /** The largest body accepted. A call has a few hundred bytes. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -26,6 +28,9 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
   const load = loadOnce(async () => (await import('../mcp-server.ts')).createMcpResponder(options));
   app.addHook('onReady', async () => void (await load()));
 
+  app.get(DESCRIPTION_PATH, { config: { bucket: 'single' }, schema: { hide: true } }, (_request, reply) =>
+    reply.header('access-control-allow-origin', '*').send(describeServer(options)),
+  );
   app.removeAllContentTypeParsers();
   // The SDK parses the body, and reports malformed JSON as the protocol requires.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -45,6 +50,28 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
       return sendResponse(reply, await respond(toWebRequest(request), options.readFor(request)));
     },
   );
+}
+
+/** The version of the schema of `server.json`: https://modelcontextprotocol.io/registry/remote-servers. */
+const SERVER_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
+
+/** The name of a server begins with its domain in reverse. */
+function describeServer({ version, baseUrl }: McpRouteOptions): object {
+  const url = baseUrl().replace(/\/$/, '');
+  const domain = new URL(url).hostname
+    .replaceAll(/[^a-z\d.-]/g, '')
+    .split('.')
+    .toReversed()
+    .join('.');
+  return {
+    $schema: SERVER_SCHEMA,
+    name: `${domain}/mercat`,
+    title: 'Mercat',
+    description: 'NFT market data, read-only: collections, floors, listings, sales, tokens, wallets and orders.',
+    version,
+    websiteUrl: `${url}/docs/agents.md`,
+    remotes: [{ type: 'streamable-http', url: url + MCP_PATH }],
+  };
 }
 
 /**
