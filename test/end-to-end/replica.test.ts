@@ -1,7 +1,8 @@
 // The example `local-replica` copies a market that changes. Two processes of the service share one PostgreSQL and follow a local chain: orders of
 // ERC-721 and ERC-1155 tokens, several orders of one token, sweeps, bundles and reorganisations. The processes of the service and of the
 // replicas are killed at random times, a collection is purged, and a backup from before is restored. After each kill, each SQLite file must equal
-// what the interfaces serve, row for row. `npm run test:replica` runs this test for ten minutes. REPLICA_SEED sets the random seed.
+// what the interfaces serve, row for row. `npm run test:replica` runs this test for a longer
+// time, with more kills and restores. REPLICA_SEED sets the random seed.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
