@@ -18,6 +18,8 @@ import { addWallet, startDevnetMarket, transactAs } from './devnet-market.ts';
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 /** The longest time from the response of the intake to the event in the stream. */
 const STREAM_WITHIN_MS = 2_000;
+/** More than the buttons, links and fields of the page of a token. */
+const TABS_MAX = 60;
 
 describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
   let market: DevnetMarket;
@@ -62,6 +64,17 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await button(page, 'List for sale').click();
     await page.fill('[name=price]', price);
     await button(page, 'Sign and list').click();
+  };
+
+  /** Moves the focus to the button or the field with this name. */
+  const tabTo = async (page: Page, name: string) => {
+    const passed: string[] = [];
+    const focused = () => page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
+    for (let at = await focused(); at !== name; at = await focused()) {
+      passed.push(at.slice(0, 40));
+      assert.ok(passed.length < TABS_MAX, `${name} is not reached: ${passed.join(', ')}`);
+      await page.keyboard.press('Tab');
+    }
   };
 
   const finished = (page: Page, text: string) => page.waitForSelector(`.note-good >> text=${text}`);
@@ -111,13 +124,22 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.equal(await listingOf(tokenId), null);
   });
 
-  test('the seller cancels a listing on the chain', async () => {
-    const tokenId = takeToken();
-    await listAndClose(tokenId);
-    const opened = await openToken(tokenId, { account: seller });
-    await button(opened.page, 'Cancel the listing').click();
-    await finished(opened.page, 'The listing is cancelled.');
-    await opened.page.waitForSelector('text=This token is not listed.');
+  test('the seller lists a token and cancels the listing on the chain, with the keyboard alone', async () => {
+    const opened = await openToken(takeToken(), { account: seller });
+    const { page } = opened;
+    await tabTo(page, 'List for sale');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open] [name=price]');
+    await tabTo(page, 'price');
+    await page.keyboard.type('0.5');
+    await tabTo(page, 'Sign and list');
+    await page.keyboard.press('Enter');
+    await finished(page, 'The token is listed.');
+    await button(page, 'Cancel the listing').waitFor();
+    await tabTo(page, 'Cancel the listing');
+    await page.keyboard.press('Enter');
+    await finished(page, 'The listing is cancelled.');
+    await page.waitForSelector('text=This token is not listed.');
     assert.deepEqual(opened.errors, []);
     await opened.context.close();
   });
