@@ -4,9 +4,11 @@ import type { ChainState, ServiceState, SourceState, TaskState } from '../data/s
 import { formatElapsed } from '../format/time.ts';
 import { texts } from './texts.ts';
 
+export type Severity = 'bad' | 'warn';
+
 export type Problem = {
   /** `bad`: something fails now. `warn`: the service works, but a part of it is limited or late. */
-  severity: 'bad' | 'warn';
+  severity: Severity;
   title: string;
   meaning: string;
   action: string;
@@ -52,8 +54,13 @@ function findDatabaseProblems({ databases }: ServiceState): Problem[] {
   return databases?.['indexer']?.answers === false ? [bad(t.indexer)] : [];
 }
 
-export function isHealthyChain(state: ChainState): boolean {
-  return findChainProblems(state, state.chain).length === 0;
+export function severityOfChain(state: ChainState): Severity | null {
+  return severityOf(findChainProblems(state, state.chain));
+}
+
+/** The severity of the worst problem. Null without a problem. */
+export function severityOf(problems: readonly Problem[]): Severity | null {
+  return problems.some(({ severity }) => severity === 'bad') ? 'bad' : (problems[0]?.severity ?? null);
 }
 
 function findChainProblems(state: ChainState, name: string): Problem[] {

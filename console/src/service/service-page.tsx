@@ -25,7 +25,15 @@ import {
   isUnused,
 } from './columns.tsx';
 import type { Problem } from './problems.ts';
-import { findProblemOfTask, findProblems, findSourceProblems, isHealthyChain, listSources } from './problems.ts';
+import type { Severity } from './problems.ts';
+import {
+  findProblemOfTask,
+  findProblems,
+  findSourceProblems,
+  listSources,
+  severityOf,
+  severityOfChain,
+} from './problems.ts';
 
 export function ServicePage() {
   usePageTitle(texts.title);
@@ -65,14 +73,14 @@ function State({ state }: { state: ServiceState }) {
         columns={DATABASE_COLUMNS}
         rows={databases && Object.entries(databases).map(([name, database]) => ({ name, ...database }))}
         keyOf={({ name }) => name}
-        isHealthy={({ answers }) => answers}
+        severityOf={({ answers }) => (answers ? null : 'bad')}
       />
       <Part
         title={texts.chains}
         columns={CHAIN_COLUMNS}
         rows={chains}
         keyOf={({ chain }) => chain}
-        isHealthy={isHealthyChain}
+        severityOf={severityOfChain}
       >
         <p>{texts.noChains}</p>
         <p class="muted">{texts.noChainsHint}</p>
@@ -82,7 +90,7 @@ function State({ state }: { state: ServiceState }) {
         columns={SOURCE_COLUMNS}
         rows={tasks && listSources(tasks)}
         keyOf={({ name }) => name}
-        isHealthy={(source) => findSourceProblems(source).length === 0}
+        severityOf={(source) => severityOf(findSourceProblems(source))}
         noteOf={(sources) => texts.unused(sources.filter(isUnused).length)}
       >
         <p>{texts.noSources}</p>
@@ -92,7 +100,7 @@ function State({ state }: { state: ServiceState }) {
         columns={TASK_COLUMNS}
         rows={tasks}
         keyOf={({ name }) => name}
-        isHealthy={(task) => findProblemOfTask(task).length === 0}
+        severityOf={(task) => severityOf(findProblemOfTask(task))}
       >
         <p>{texts.noTasks}</p>
       </Part>
@@ -102,7 +110,7 @@ function State({ state }: { state: ServiceState }) {
           columns={METADATA_COLUMNS}
           rows={metadata}
           keyOf={({ collectionId }) => collectionId}
-          isHealthy={({ failed }) => failed === 0}
+          severityOf={({ failed }) => (failed === 0 ? null : 'bad')}
         />
       )}
       <TextPart title={texts.webhooks} text={describeQueue(state.webhooks)} />
@@ -169,24 +177,25 @@ type PartProps<Row> = {
   /** Null if the part cannot be read. */
   rows: readonly Row[] | null;
   keyOf: (row: Row) => string;
-  /** The rows of what works are folded, so that the others are seen. */
-  isHealthy: (row: Row) => boolean;
+  /** Null for what works. These rows are folded, so that the others are seen. */
+  severityOf: (row: Row) => Severity | null;
   /** What is said of the folded rows, after their number. */
   noteOf?: (rows: readonly Row[]) => string;
   /** What is displayed instead of an empty table. */
   children?: ComponentChildren;
 };
 
-function Part<Row>({ title, columns, rows, keyOf, isHealthy, noteOf, children }: PartProps<Row>) {
-  const failing = rows?.filter((row) => !isHealthy(row)) ?? [];
-  const healthy = rows?.filter(isHealthy) ?? [];
+function Part<Row>({ title, columns, rows, keyOf, severityOf, noteOf, children }: PartProps<Row>) {
+  const failing = rows?.filter((row) => severityOf(row) !== null) ?? [];
+  const healthy = rows?.filter((row) => severityOf(row) === null) ?? [];
+  const isBad = failing.some((row) => severityOf(row) === 'bad');
   return (
     <section class="status-part">
       <h2>{title}</h2>
       {rows === null && <p class="status-empty status-unread">{texts.unread}</p>}
       {rows?.length === 0 && <div class="status-empty">{children}</div>}
       {failing.length > 0 && (
-        <div class="status-failing">
+        <div class={isBad ? 'status-failing status-bad' : 'status-failing'}>
           <DataTable label={texts.failingOf(title)} columns={columns} rows={failing} keyOf={keyOf} />
         </div>
       )}
