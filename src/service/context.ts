@@ -22,7 +22,7 @@ import type { FairQueue } from '../platform/resilience/fair-queue.ts';
 import { createPartLane } from '../intake/ingest/divide-batch.ts';
 import { Market } from '../market/reads/market.ts';
 import { Catalog } from '../market/index/catalog.ts';
-import { retireMirroredListings } from '../market/index/mirrored-listings.ts';
+import { retireMirroredListings } from '../market/index/retire-listings.ts';
 import type { MoreDeployments } from '../market/orders/seaport/deployments.ts';
 import type { OrderKey } from '../market/orders/order-id.ts';
 

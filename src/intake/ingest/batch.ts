@@ -11,7 +11,7 @@ import { isAborted, repeatAborted } from '../../platform/database/port.ts';
 import type { PreparedRows, UpsertRejection, UpsertCounts } from '../../platform/database/upsert.ts';
 import type { FairQueue } from '../../platform/resilience/fair-queue.ts';
 import type { RecordWrites } from '../../platform/database/write-recording.ts';
-import { retireMirroredListings } from '../../market/index/mirrored-listings.ts';
+import { retireMirroredListings } from '../../market/index/retire-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/reads/queries/collections.ts';
 import type { CollectionCoverage } from '../../market/index/queries/coverage.ts';
 import { upsertCoverage } from '../../market/index/queries/coverage.ts';

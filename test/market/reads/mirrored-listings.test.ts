@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/platform/database/port.ts';
 import type { Chain } from '../../../src/platform/core/chains.ts';
 import { createChains } from '../../../src/platform/core/chains.ts';
-import { retireMirroredListings } from '../../../src/market/index/mirrored-listings.ts';
+import { retireMirroredListings } from '../../../src/market/index/retire-listings.ts';
 import type { OrderContext } from '../../../src/market/orders/submit.ts';
 import { submitOrder } from '../../../src/market/orders/submit.ts';
 import { forOneEngine } from '../../support/engines/each-engine.ts';
