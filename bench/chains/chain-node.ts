@@ -40,7 +40,7 @@ export function toLogText({ block, index, address, topics, data }: NodeLog, tx =
   );
 }
 
-export function headerOf(block: number) {
+function headerOf(block: number) {
   return {
     number: `0x${block.toString(16)}`,
     hash: hashOf(block),

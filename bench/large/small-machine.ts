@@ -82,7 +82,7 @@ function openDatabase(url: string): Database {
   return createDatabase(pool, { engine: 'postgresql', name: 'main' });
 }
 
-export async function measureMachine(server: Pick<PostgresServer, 'pid'>, url: string): Promise<void> {
+async function measureMachine(server: Pick<PostgresServer, 'pid'>, url: string): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const service = await startServer(['working'], {
     PRICE_SOURCES: 'none',

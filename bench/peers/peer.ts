@@ -17,7 +17,7 @@ export type Row = (typeof ROWS)[number];
 /** Every program has this many products. */
 export const PRODUCTS = 1_000;
 /** The number of products that are read and changed, large enough that callers rarely wait for the same row. */
-export const CHANGED_PRODUCTS = 200;
+const CHANGED_PRODUCTS = 200;
 
 export type Load = Pick<Options, 'url'> & Partial<Options>;
 

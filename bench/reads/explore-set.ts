@@ -10,7 +10,7 @@ const TOKENS = 1_000_000;
 const TOKENS_PER_LISTING = 5;
 const TOKENS_PER_WALLET = 10;
 const TOKENS_OF_SMALL = 10_000;
-export const TRAIT_NAMES = ['Kind', 'Aura', 'Hat', 'Eyes', 'Coat', 'Mouth', 'Fur', 'Ring', 'Tool', 'Field'];
+const TRAIT_NAMES = ['Kind', 'Aura', 'Hat', 'Eyes', 'Coat', 'Mouth', 'Fur', 'Ring', 'Tool', 'Field'];
 const CHAIN = 'ethereum';
 
 export type ExploreSet = { tokens: number; collections: number; largestId: string };

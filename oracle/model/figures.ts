@@ -74,7 +74,7 @@ function oneForEachAsset(rows: readonly Listing[]): Listing[] {
   return sorted.filter(({ asset }, index) => sorted.findIndex((row) => row.asset === asset) === index);
 }
 
-export function byPrice(a: Listing, b: Listing): number {
+function byPrice(a: Listing, b: Listing): number {
   if (a.priceRaw !== b.priceRaw) return a.priceRaw < b.priceRaw ? -1 : 1;
   return compareText(a.orderId, b.orderId);
 }
@@ -119,7 +119,7 @@ export function sumSales(sales: readonly Sale[]): { sales: number; volumeRaw: bi
 type WindowName = 'allTime' | 'thirtyDay' | 'sevenDay' | 'twentyFourHour' | 'oneHour';
 export type Windows = Record<WindowName, number | null>;
 
-export function volumes(reader: Reader, collection: Collection): Windows {
+function volumes(reader: Reader, collection: Collection): Windows {
   return tradeFigures(reader, collection, 'volume');
 }
 

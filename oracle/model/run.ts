@@ -125,7 +125,7 @@ async function shrink(steps: readonly Step[], options: RunOptions): Promise<stri
 type Failure = { taken: number; text: string; commands: string[] };
 
 /** Takes the steps with a new service. Null if service and model agree. */
-export async function failureOf(steps: readonly Step[], options: RunOptions): Promise<Failure | null> {
+async function failureOf(steps: readonly Step[], options: RunOptions): Promise<Failure | null> {
   const done: Done[] = [];
   try {
     await runSteps(steps, options, newCounts(), done);

@@ -25,7 +25,7 @@ import { ANY } from './shop.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; hasUsd: boolean };
 
-export function price(reader: Reader, chain: string, raw: bigint): Price {
+function price(reader: Reader, chain: string, raw: bigint): Price {
   const decimal = Number(`${raw}e-${decimalsOf(chain)}`);
   return { raw: raw.toString(), decimal, currency: CHAINS[chain]?.symbol ?? '', hasUsd: hasDollars(reader, chain) };
 }
@@ -56,7 +56,7 @@ function identity({ chain, contractAddress, id }: Collection, asset: string) {
 }
 
 /** `key` names the listing in the model; the service's `orderId` is compared by it. */
-export function listingItem(reader: Reader, collection: Collection, row: Listing) {
+function listingItem(reader: Reader, collection: Collection, row: Listing) {
   return {
     ...identity(collection, row.asset),
     price: price(reader, collection.chain, row.priceRaw),
@@ -71,7 +71,7 @@ export function listingItem(reader: Reader, collection: Collection, row: Listing
   };
 }
 
-export function saleItem(reader: Reader, collection: Collection, sale: Sale) {
+function saleItem(reader: Reader, collection: Collection, sale: Sale) {
   return {
     ...identity(collection, sale.assets[0] ?? ''),
     price: price(reader, collection.chain, toAmount(sale.price) ?? 0n),
@@ -126,7 +126,7 @@ export function floor(reader: Reader, collection: Collection) {
   };
 }
 
-export function summary(reader: Reader, collection: Collection) {
+function summary(reader: Reader, collection: Collection) {
   const { stats, stale: _stale, ...identityFields } = detail(reader, collection);
   const { floor: ask, volume, supply, owners } = stats;
   return { ...identityFields, stats: { floor: ask, volumeAllTime: volume.allTime, supply, owners } };
@@ -212,12 +212,12 @@ export function traits(reader: Reader, collection: Collection) {
   });
 }
 
-export function toOwner(address: string | null) {
+function toOwner(address: string | null) {
   return { address, kind: address === null ? 'unknown' : 'wallet', label: null };
 }
 
 /** The prices that the newest sale of the token can have: several if several sales have the same time. */
-export function lastSalePrices(reader: Reader, collection: Collection, asset: string): (Price | null)[] {
+function lastSalePrices(reader: Reader, collection: Collection, asset: string): (Price | null)[] {
   const of = salesOf(reader, collection.id).filter((sale) => sale.assets.length === 1 && sale.assets[0] === asset);
   const newest = Math.max(...of.map(({ soldAt }) => soldAt));
   if (of.length === 0) return [null];

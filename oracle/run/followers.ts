@@ -168,7 +168,7 @@ function sendRecords(socketPath: string, body: string): Promise<string[]> {
 }
 
 /** Polls until `isTrue` returns true. Throws an error with the text `condition` after `PATIENCE_MS`. */
-export async function until(condition: string, isTrue: () => Promise<boolean>): Promise<void> {
+async function until(condition: string, isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await isTrue())) {
     if (performance.now() > deadline) throw new Error(`not reached in time: ${condition}`);

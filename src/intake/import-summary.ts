@@ -9,7 +9,7 @@ import type { RecordKind } from './records/kinds.ts';
  * The most ids in `createdCollections`. They must fit into one line of the response, together with the ids of the imported collection
  * records.
  */
-export const CREATED_COLLECTIONS_MAX = 5_000;
+const CREATED_COLLECTIONS_MAX = 5_000;
 
 /** `conflict`: sales that are stored already with another price, time, seller or buyer, and listings with another token. Such a record changes nothing. */
 export type KindCounts = UpsertCounts & { conflict: number; refused: number };

@@ -18,7 +18,7 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 export const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The limit for all clients of one process. Beyond it, the connections of the address with the most unread bytes are closed. */
-export const ALL_UNREAD_BYTES_MAX = 16 * 1024 * 1024;
+const ALL_UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 /** The unread bytes of all clients are counted when this share of the limit may have been added. */
 const COUNT_SHARE = 1 / 8;
 

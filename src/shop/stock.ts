@@ -26,7 +26,7 @@ export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
 export type StockQuery = { productId: string | null; atMost: number | null };
 
 /** The number of products that one statement reads, so that no statement and no part of a response takes long. */
-export const STOCK_PAGE_SIZE = 250;
+const STOCK_PAGE_SIZE = 250;
 
 /**
  * A page of the stock of the shop's tracked products, newest first, or the stock of one product. `next` is the argument

@@ -49,7 +49,7 @@ function readFailedAgain(): void {
 }
 
 /** Whether the service could not be reached, did not respond in time, or is unavailable (503). */
-export function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   if (!(error instanceof MercatError)) return false;
   return error.code === 'network_error' || error.code === 'timeout' || error.status === UNAVAILABLE;
 }

@@ -41,7 +41,7 @@ export function Picture({ url: recordUrl, alt, seed, class: className = '', isEa
 }
 
 /** Computes a hue from 0 to 359. The hue is always the same for the same seed. */
-export function hueOf(seed: string): number {
+function hueOf(seed: string): number {
   let hash = 0;
   for (const character of seed) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 3_600;
   return hash % 360;

@@ -10,7 +10,7 @@ export type FormFailure = {
   message: string | null;
 };
 
-export const NO_FAILURE: FormFailure = { fields: {}, message: null };
+const NO_FAILURE: FormFailure = { fields: {}, message: null };
 
 /** Null stands for no error. A detail names a field by a path, such as `moreImages/0`. */
 export function toFormFailure(error: unknown): FormFailure {

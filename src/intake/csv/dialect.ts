@@ -15,7 +15,7 @@ export type CsvDialect = {
 };
 
 /** The header must end within this many bytes. */
-export const HEADER_SIZE_MAX = 64 * 1024;
+const HEADER_SIZE_MAX = 64 * 1024;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 const SEP_LINE = /^\u{feff}?"?sep=([,;\t|])"?\r?$/iu;

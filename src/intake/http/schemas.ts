@@ -45,7 +45,7 @@ const seaportOrder = Type.Object(
   { description: 'A signed Seaport order.', ...closed },
 );
 
-export const OrderSubmissionSchema = Type.Object(
+const OrderSubmissionSchema = Type.Object(
   {
     chain: Type.String({ description: 'The chain of the order.' }),
     protocolAddress: Type.Optional(
@@ -65,7 +65,7 @@ export const OrderSubmissionSchema = Type.Object(
   },
 );
 
-export const OrderCancelSchema = Type.Object(
+const OrderCancelSchema = Type.Object(
   {
     signature: Type.Optional(
       Type.String({
@@ -91,7 +91,7 @@ const dormant = Type.Unsafe<'no-balance' | 'not-approved' | null>({
     'Why an active order cannot be filled at present. Such an order is not listed. Null for any other order.',
 });
 
-export const SignedOrderSchema = Type.Object(
+const SignedOrderSchema = Type.Object(
   {
     orderHash: hash('The EIP-712 struct hash of the order.'),
     protocolAddress: address('The deployment of Seaport that the order was signed for.'),
@@ -125,7 +125,7 @@ export const SignedOrderSchema = Type.Object(
 );
 export type WireSignedOrder = Static<typeof SignedOrderSchema>;
 
-export const OrderResponseSchema = Type.Object(
+const OrderResponseSchema = Type.Object(
   {
     data: ref<WireMarketItem>('MarketItem'),
     order: Type.Unsafe<WireSignedOrder | null>({
@@ -145,7 +145,7 @@ export const OrderResponseSchema = Type.Object(
 const tx = typeOrNull<string>('string', 'Transaction hash. Null when there was no transaction.');
 const status = Type.String({ description: 'One of `active`, `filled`, `cancelled`, `expired`.' });
 
-export const ChainEventSchema = Type.Object(
+const ChainEventSchema = Type.Object(
   {
     kind: Type.String({ description: 'The kind of the event, such as `transfer`.' }),
     blockNumber: Type.Integer({ minimum: 0, description: 'Number of the block.' }),
@@ -237,7 +237,7 @@ const explained = {
   endedAt: dateTimeOrNull('When the order ended. Null while it is active.'),
 };
 
-export const OrderExplanationSchema = Type.Object(
+const OrderExplanationSchema = Type.Object(
   { data: Type.Object(explained, closed) },
   {
     $id: 'OrderExplanation',

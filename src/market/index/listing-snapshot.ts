@@ -54,7 +54,7 @@ const NO_DOUBT: SnapshotDoubt = { doubts: 0, doubtedSince: null };
  * `expected`: how many active listings the list should contain. `present`: how many of these listings the list contains. `before`: the
  * short lists directly before this list.
  */
-export function judgeSnapshot(
+function judgeSnapshot(
   { expected, present, takenAt }: { expected: number; present: number; takenAt: number },
   before: SnapshotDoubt,
   limits: SnapshotLimits,

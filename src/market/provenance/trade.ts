@@ -192,7 +192,7 @@ export function toFloorChanges(
 const PARTS = 1_000_000n;
 
 /** The relative change from `earlier` to `amount`, truncated to six decimals. Null if `earlier` is zero. */
-export function toRatio(amount: bigint, earlier: bigint): number | null {
+function toRatio(amount: bigint, earlier: bigint): number | null {
   return earlier === 0n ? null : Number(((amount - earlier) * PARTS) / earlier) / Number(PARTS);
 }
 

@@ -85,7 +85,7 @@ export function parseRedisUrl(text: string): string | null | undefined {
 }
 
 /** 1 to 1,000 visible ASCII characters. Null for empty text. */
-export function parseToken(text: string): string | null | undefined {
+function parseToken(text: string): string | null | undefined {
   if (text === '') return null;
   return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined;
 }

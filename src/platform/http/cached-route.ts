@@ -50,7 +50,7 @@ export function cachedRoute<Query extends object>(
  * The path, and the parameters that the caller sent. The parameters are in the order of the schema, and percent-encoded as by
  * `encodeURIComponent`. A default value is part of the key only if the caller sent it.
  */
-export function toCacheKey(target: string, query: object): string {
+function toCacheKey(target: string, query: object): string {
   const sent = splitQuery(queryOf(target));
   const parameters = Object.entries(query)
     .filter(([name, value]) => sent[name] !== undefined || value instanceof Map)

@@ -39,7 +39,7 @@ export type RunEnd =
   | { kind: 'stopped' | 'busy' | 'lost' };
 
 /** How long a lease lasts without a renewal. After a process has died, no other process runs its task for up to this long. */
-export const TASK_LEASE_MS = 30_000;
+const TASK_LEASE_MS = 30_000;
 export const TASK_STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**

@@ -16,7 +16,7 @@ import { EXAMPLE_IDS, EXAMPLE_STOCK, RESERVATION_EXAMPLE } from './example-shop.
 
 const quantityOf = (description: string) => Type.Integer({ minimum: 0, maximum: STOCK_MAX, description });
 
-export const reservationProperties = {
+const reservationProperties = {
   id: Type.String({ description: 'Reservation id.' }),
   status: Type.Unsafe<ReservationStatus>({
     type: 'string',

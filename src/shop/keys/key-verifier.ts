@@ -25,7 +25,7 @@ export const KEY_USES_PERIOD_MS = 15_000;
 const KEY_STATEMENT_TIMEOUT_MS = 3_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** The counts of requests are kept for this long. */
-export const KEY_USAGE_KEPT_MS = 400 * DAY_MS;
+const KEY_USAGE_KEPT_MS = 400 * DAY_MS;
 
 export type VerifiedKey = { key: ApiKey; caller: Caller };
 

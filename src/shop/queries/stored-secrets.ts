@@ -8,7 +8,7 @@ import { SHARED_SECRET_BYTES } from '../../platform/database/secrets.ts';
  * `service`: secrets of the service, such as the secret that authenticates cursors. `webhook`: current and previous secrets of webhooks.
  * `response`: stored responses to requests with an Idempotency-Key that contain the secret of a webhook.
  */
-export const SECRET_KINDS = ['service', 'webhook', 'response'] as const;
+const SECRET_KINDS = ['service', 'webhook', 'response'] as const;
 
 const decodeCount = rowDecoder('stored secrets', {
   kind: oneOf(SECRET_KINDS),

@@ -28,7 +28,7 @@ const PROJECTION_POLL_MS_MAX = 1_000;
 const PAUSE_MS_MAX = 15_000;
 const PAUSE_JITTER = 0.2;
 
-export function toChainTaskName(chainId: string): string {
+function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 

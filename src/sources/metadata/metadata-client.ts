@@ -44,8 +44,8 @@ export type DocumentResult =
   | { ok: false; host: string | null; failure: MetadataFailure | 'over-budget' };
 
 const TIMEOUT_MS = 10_000;
-export const DOCUMENT_BYTES_MAX = 2 ** 20;
-export const REDIRECTS_MAX = 3;
+const DOCUMENT_BYTES_MAX = 2 ** 20;
+const REDIRECTS_MAX = 3;
 const OPEN_MS = 60_000;
 const OPEN_MS_MAX = 60 * 60_000;
 /** The largest number of hosts whose budgets and failures are remembered. */

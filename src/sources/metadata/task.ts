@@ -27,7 +27,7 @@ import { UriReads } from './uri-reads.ts';
 /** Tests set shorter times. */
 export type MetadataPace = { timeoutMs?: number; openMs?: number; sliceMs?: number };
 
-export const METADATA_TASK = 'metadata';
+const METADATA_TASK = 'metadata';
 const PERIOD_MS = 5_000;
 /** The period of the task while the settings turn the reading of metadata off. */
 const ANNOUNCEMENTS_PERIOD_MS = 60_000;

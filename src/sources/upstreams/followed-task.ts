@@ -119,7 +119,7 @@ const TOLERATED_SHARE = 0.01;
  * error in the number of listings is smaller than the usual change of this number between two reads. A list for another subject may have no
  * rejected row, because a token or sale that is left out would be missing from the figures forever.
  */
-export function toleratedRows(subject: CoverageSubject, rows: number): number {
+function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;
   return Math.max(1, Math.floor(rows * TOLERATED_SHARE));
 }

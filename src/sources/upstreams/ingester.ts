@@ -31,7 +31,7 @@ export const LISTING_DELAY_MAX_MS = 2 * 60_000;
  * A list is short when more than 20 listings of a collection are stored and the list lacks more than half of them. A short list is accepted
  * only if it is at least the third short list in a row, and the first of these lists is at least five minutes old.
  */
-export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
+const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
 /** What a list contains: all listings of a collection at a marketplace, or all with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };

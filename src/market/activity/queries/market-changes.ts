@@ -8,7 +8,7 @@ import { toTimestamp } from '../../../platform/database/upsert.ts';
 import type { ChangeOrigin, MarketChange } from '../market-change.ts';
 
 /** The columns of a change, as a list for SQL. */
-export const CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx, reason,
+const CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx, reason,
   block_number, log_index, quantity, payment, tokens, fact, facts`;
 
 /** The columns with their types, for `json_to_recordset`. */

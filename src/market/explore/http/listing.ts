@@ -33,7 +33,7 @@ export const orderHashField = typeOrNull<string>(
 
 const UNITS = { pattern: '^(0|[1-9][0-9]{0,77})$' };
 /** A number of units of a token, as decimal text: a contract can have more units than a JSON number can state exactly. */
-export const unitsField = (description: string) => Type.String({ ...UNITS, description });
+const unitsField = (description: string) => Type.String({ ...UNITS, description });
 export const unitsOrNullField = (description: string) => typeOrNull<string>('string', description, UNITS);
 
 export const ListingSchema = Type.Object(

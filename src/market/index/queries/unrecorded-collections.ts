@@ -3,7 +3,7 @@
 import type { Queryable } from '../../../platform/database/port.ts';
 import { column, rowDecoder, text } from '../../../platform/database/rows.ts';
 
-export const UNRECORDED_MAX = 100;
+const UNRECORDED_MAX = 100;
 
 const decodeId = rowDecoder('collection_figures', { id: column('collection_id', text) });
 

@@ -56,7 +56,7 @@ export const STARTS_AHEAD_MAX_MS = 24 * 60 * 60_000;
  * The largest share of the buyer's price that accounts other than the offerer may receive. Without a limit, an order with a tiny ask and a
  * large fee to another account of the offerer would set the floor.
  */
-export const FEES_MAX_BPS = 5_000n;
+const FEES_MAX_BPS = 5_000n;
 /** 1 January 10000, in seconds. An order that ends then or later is stored without an expiry time. */
 const NEVER_S = 253_402_300_800n;
 

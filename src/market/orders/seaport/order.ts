@@ -39,7 +39,7 @@ export type Protocol = { address: Address; version: string; chainId: number };
 export type ParsedSeaportOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
 
 /** The most items of an offer, and the most items of a consideration. */
-export const ITEMS_MAX = 32;
+const ITEMS_MAX = 32;
 const ORDER_TYPE_MAX = 4n;
 const ITEM_TYPE_MAX = 5n;
 const NUMBER_LENGTH_MAX = 100;

@@ -15,7 +15,7 @@ export type SignatureCheck = 'ok' | 'mismatch' | 'malformed';
 /** The largest accepted signature. The signatures of wallet contracts are far shorter. */
 export const SIGNATURE_BYTES_MAX = 4_096;
 /** The height of the largest tree of orders that Seaport accepts. */
-export const BULK_HEIGHT_MAX = 24;
+const BULK_HEIGHT_MAX = 24;
 /** The length of the order's index in the tree. The index stands between the ECDSA signature and the proof. */
 const INDEX_BYTES = 3;
 const COMPACT_BYTES = 64;

@@ -35,7 +35,7 @@ export const COLLECTIONS_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 
 
 const LIST = 'ranked collections';
 
-export const sortSchema = Type.Optional(
+const sortSchema = Type.Optional(
   Type.Unsafe<Sort>({
     type: 'string',
     enum: SORTS,

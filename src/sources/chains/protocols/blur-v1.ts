@@ -19,7 +19,7 @@ export const BLUR_V1_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /** Blur's pool, in which buyers deposit native currency. A payment from the pool is worth the same amount of native currency. */
-export const BLUR_POOL = '0x0000000000a39bb272e79075ade125fd351887ac' as Address;
+const BLUR_POOL = '0x0000000000a39bb272e79075ade125fd351887ac' as Address;
 
 /** The position of each field in the ABI words of an order. The price is for all units together, and includes the fees. */
 const ORDER = { trader: 0, collection: 3, tokenId: 4, amount: 5, paymentToken: 6, price: 7 };

@@ -4,7 +4,7 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 
 /** How many blocks a plausible head may be below the best head. The nodes behind a load balancer differ by some blocks. */
-export const BEHIND_MAX = 64;
+const BEHIND_MAX = 64;
 /**
  * How many blocks a plausible head may be above the best head, in addition to the blocks that the chain can have produced since the best
  * head was seen.

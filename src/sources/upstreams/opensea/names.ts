@@ -12,7 +12,7 @@ export type OpenSeaContract = { chain: Chain; contractAddress: Address };
 /** The slug of a collection, and one of its contracts. The collection may have several contracts. */
 export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
-export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
+const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /** Null for a chain that OpenSea does not have. */
 export function toOpenSeaChain(chain: Chain): string | null {

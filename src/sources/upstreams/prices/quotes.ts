@@ -13,12 +13,12 @@ export type Quote = { source: string; usd: number };
 export type PriceDecision = { usd: number } | { usd: null; why: 'unknown' | 'disagreement' | 'absurd' };
 
 /** If two quotes differ by more than this share of the lower quote, no rate is chosen. */
-export const DISAGREEMENT_MAX = 0.05;
+const DISAGREEMENT_MAX = 0.05;
 /** Quotes above USD_MAX or below USD_MIN are ignored, because no native currency has such a price. */
 const USD_MAX = 10_000_000;
 const USD_MIN = 1e-9;
 /** A single quote is not accepted when it differs by more than this factor from a stored rate that is younger than LEAP_MS. */
-export const LEAP_FACTOR_MAX = 2;
+const LEAP_FACTOR_MAX = 2;
 export const LEAP_MS = 15 * 60_000;
 
 /** Accepts the first quote if the other quotes agree with it. `known` is the stored rate, with which a single quote is compared. */

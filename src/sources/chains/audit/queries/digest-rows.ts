@@ -6,7 +6,7 @@ import { rowDecoder, text } from '../../../../platform/database/rows.ts';
 import type { Sides } from '../../../../platform/database/snapshot.ts';
 
 /** The parts of a digest. Their lines come in this order. */
-export const DIGEST_PARTS = ['listings', 'owners', 'sales', 'hours'] as const;
+const DIGEST_PARTS = ['listings', 'owners', 'sales', 'hours'] as const;
 export type DigestPart = (typeof DIGEST_PARTS)[number];
 
 type View = { part: DigestPart; side: 'main' | 'indexer'; sql: string };
