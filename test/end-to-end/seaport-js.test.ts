@@ -139,6 +139,8 @@ testOnEachChain(
         [422, codeOnOther],
         `${name} was not rejected on ${other} with the expected code`,
       );
+      // The chain is in the domain of each signature, so the same changes on the second chain would test the same code again.
+      if (chain !== NETWORKS[0]) continue;
       // The changed bytes are in r, s and v, and in the index and the proof of a bulk order.
       const size = signature.length / 2 - 1;
       for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {

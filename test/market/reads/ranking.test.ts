@@ -17,7 +17,7 @@ import { RANK_SORTS, listRanked, listRankedChains } from '../../../src/market/in
 import type { RankingQuery } from '../../../src/market/reads/ranking.ts';
 import { SORTS, readRanking } from '../../../src/market/reads/ranking.ts';
 import { Random, toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forEachEngine, forOneEngine } from '../../support/engines/each-engine.ts';
 import { explainStatement } from '../../support/engines/query-plans.ts';
 import { NOW, completeCatalog, emptyTables, runImport, toContext, toNdjson } from '../../support/service/intake.ts';
 
@@ -129,7 +129,19 @@ const RANKINGS: readonly { sort: Sort; window: WindowName; column: string }[] = 
 const storedSql = (column: string, key: string) =>
   column === 'point_listed' ? `nullif(${key}, '-Infinity')::bigint` : key;
 
-forEachEngine('the ranking of collections', (engine) => {
+function marketOn(database: Database): Market {
+  return new Market({
+    ...readConfig({ SOURCE_TIMEOUT_MS: '20000' }),
+    main: database,
+    indexer: database,
+    chains: CHAINS,
+    clock: () => NOW,
+    random: () => 0.5,
+    log: createLog('silent'),
+  });
+}
+
+forOneEngine('the ranking of collections', (engine) => {
   let db: Database;
   let market: Market;
   before(async () => {
@@ -140,16 +152,6 @@ forEachEngine('the ranking of collections', (engine) => {
     market = marketOn(db);
   });
   afterEach(() => market.close());
-  const marketOn = (database: Database) =>
-    new Market({
-      ...readConfig({ SOURCE_TIMEOUT_MS: '20000' }),
-      main: database,
-      indexer: database,
-      chains: CHAINS,
-      clock: () => NOW,
-      random: () => 0.5,
-      log: createLog('silent'),
-    });
   const load = async (records: readonly object[]) => {
     const context = toContext(db);
     const { refused } = await runImport(context, toNdjson(records));
@@ -283,7 +285,25 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
+  test('for every sort, a list from the highest value down or from the lowest up has all collections of all chains', async () => {
+    await load(makeCollections(new Random('bounds')).records);
+    const chains = await listRankedChains(db);
+    assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
+    for (const sort of RANK_SORTS) {
+      for (const isAscending of [false, true]) {
+        const bound = isAscending ? null : Number.POSITIVE_INFINITY;
+        const from = chains.map((chain) => ({ chain, equal: null, bound }));
+        const ranking = { sort, window: 'oneHour', isAscending } as const;
+        const keys = await listRanked(db, ranking, { from, after: { launched: true, id: '' }, limit: COUNT });
+        assert.equal(keys.length, COUNT, sort);
+      }
+    }
+  });
+});
+
+forEachEngine('the statements of the ranking', (engine) => {
   test('a statement for a page of collections or for one collection reads few rows, however many collections, tokens and listings there are', async () => {
+    const db = await engine.open();
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(
@@ -340,21 +360,6 @@ forEachEngine('the ranking of collections', (engine) => {
       for (const { type, table, rows } of await explainStatement(db, sql, params)) {
         if (table !== null)
           assert.ok(rows <= most, `${type} of ${table} reads ${rows} rows, more than ${most}: ${sql}`);
-      }
-    }
-  });
-
-  test('for every sort, a list from the highest value down or from the lowest up has all collections of all chains', async () => {
-    await load(makeCollections(new Random('bounds')).records);
-    const chains = await listRankedChains(db);
-    assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
-    for (const sort of RANK_SORTS) {
-      for (const isAscending of [false, true]) {
-        const bound = isAscending ? null : Number.POSITIVE_INFINITY;
-        const from = chains.map((chain) => ({ chain, equal: null, bound }));
-        const ranking = { sort, window: 'oneHour', isAscending } as const;
-        const keys = await listRanked(db, ranking, { from, after: { launched: true, id: '' }, limit: COUNT });
-        assert.equal(keys.length, COUNT, sort);
       }
     }
   });
