@@ -32,6 +32,6 @@ export function toTransferChanges(chain: string, events: readonly LoggedEvent[])
 }
 
 /** Identifies the change that records a transfer (`fact` of MarketChange). */
-export function toTransferFact(chain: string, { blockNumber, logIndex, part }: LoggedEvent): string {
+function toTransferFact(chain: string, { blockNumber, logIndex, part }: LoggedEvent): string {
   return `${chain} ${blockNumber} ${logIndex} ${part}`;
 }
