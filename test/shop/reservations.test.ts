@@ -158,6 +158,9 @@ forEachStore('reservations', (store) => {
       const consume = async (items: object[]) =>
         (await shop.send('POST', '/reservations/rsv_0/consume', { body: { items } })).status;
       assert.deepEqual([await consume([item, item]), await consume([item])], [400, 404]);
+      // A 400 comes before a 404, also if no product has the name.
+      const unknown = { sku: 'no product', quantity: 1 };
+      assert.deepEqual([await consume([unknown, unknown]), await consume([unknown])], [400, 404]);
     });
 
     test('a repeated request with an Idempotency-Key reserves once', async () => {

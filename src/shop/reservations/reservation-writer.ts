@@ -94,12 +94,13 @@ export class ReservationWriter {
     return this.#changes.change(shopId, change, options);
   }
 
-  /** The id of a product that the shop does not have is empty. Throws `bad_request` if two items are of one product. */
+  /** The id of a product that the shop does not have is empty. Throws `bad_request` if two items are of one product, or have one name. */
   async #findItems(shopId: string, items: readonly NamedItem[], { startBy }: ChangeOptions): Promise<ItemRequest[]> {
     const names = items.map(({ product }) => product);
     const ids = await this.#names.find(shopId, names, startBy);
+    const keys = names.map(({ by, value }, index) => ids[index] ?? `${by} ${value}`);
     const details = items.flatMap(({ product }, index) => {
-      const isRepeated = ids[index] !== null && ids.indexOf(ids[index] ?? null) < index;
+      const isRepeated = keys.indexOf(keys[index] ?? '') < index;
       return isRepeated ? [{ path: `items.${index}.${product.by}`, message: 'is in an earlier item too' }] : [];
     });
     if (details.length > 0) throw new ServiceError('bad_request', 'An item is repeated', { details });
