@@ -34,11 +34,7 @@ export async function readActivity(
 ): Promise<ActivityPage> {
   const { collectionId, asset, account, kinds } = filter;
   const read = market.activity.withinOneDeadline();
-  // Reads one row more than fits on the page, to find out whether there is a next page.
-  const log = requireValue(
-    await read((db) => listActivity(db, filter, { after: after.log, limit: limit + 1 })),
-    'unavailable',
-  );
+  // Of each list, one row more than fits on the page is read, to find out whether there is a next page.
   const readsSales = collectionId !== null && account === null && kinds.includes('sale');
   const sales = readsSales
     ? requireValue(
@@ -48,8 +44,14 @@ export async function readActivity(
         'upstream_error',
       )
     : [];
+  // The log is read last. A sale that is merged into it in the meantime is then a row of it, and not missing from both lists.
   const logged = requireValue(await read((db) => listLoggedSales(db, sales)), 'unavailable');
-  return toPage({ log, sales, logged }, { after, limit });
+  const log = requireValue(
+    await read((db) => listActivity(db, filter, { after: after.log, limit: limit + 1 })),
+    'unavailable',
+  );
+  const facts = log.flatMap(({ fact, voidedBy }) => (voidedBy === null ? (fact ?? []) : []));
+  return toPage({ log, sales, logged: logged.union(new Set(facts)) }, { after, limit });
 }
 
 /** The tokens of the rows, by `toTokenKeyText`. Null when the indexer cannot be read. */
@@ -65,15 +67,20 @@ export async function readTokensOf(
   return valueOrNull(await market.tokenOverlay.read((db) => listObservedTokens(db, distinct, { now: market.clock() })));
 }
 
-/** Merges two lists that are sorted in the same way. A stored sale that is also in the log is skipped. */
+/**
+ * Merges two lists that are sorted in the same way. A stored sale that is also in the log is skipped. If the sales that were read end before the page is
+ * full and there are more, the page ends there: the log may have older rows than the next sale.
+ */
 function toPage(
   { log, sales, logged }: { log: readonly ActivityRow[]; sales: readonly Sale[]; logged: ReadonlySet<string> },
   { after, limit }: { after: ActivityPosition; limit: number },
 ): ActivityPage {
   const rows: Activity[] = [];
+  const hasMoreSales = sales.length > limit;
   let [logRead, salesRead] = [0, 0];
   while (rows.length < limit) {
     const [change, sale] = [log[logRead], sales[salesRead]];
+    if (!sale && hasMoreSales) break;
     if (sale && logged.has(sale.key) && (!change || change.at <= sale.soldAt)) salesRead += 1;
     else if (change && (!sale || change.at >= sale.soldAt)) {
       rows.push(toLogged(change));
@@ -83,7 +90,7 @@ function toPage(
       salesRead += 1;
     } else break;
   }
-  const isLast = logRead === log.length && salesRead === sales.length;
+  const isLast = logRead === log.length && salesRead === sales.length && !hasMoreSales;
   const [lastLogged, lastSale] = [log[logRead - 1], sales[salesRead - 1]];
   return {
     rows,

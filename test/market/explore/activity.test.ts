@@ -49,6 +49,24 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.equal(await firstChain(), 'base');
   });
 
+  test('sales of one moment of which some are in the log are each on one page', async () => {
+    const subject = newCollection();
+    const query = `collection=${subject.slug}&kinds=sale`;
+    const timestamp = market.ago(10 * MINUTE_MS);
+    const salesOf = (tokens: string[]) => tokens.map((token) => subject.sale(token, 5, { timestamp }));
+    await load([subject.collection(), ...salesOf(['1', '2', '3', '4'])], { query, count: 4 });
+    // What is imported so late is no change of the market.
+    market.advance(300 * MINUTE_MS);
+    await market.load(salesOf(['11', '12', '13', '14', '15', '16']));
+    market.advance(2 * SECOND_MS);
+    const all = ['1', '11', '12', '13', '14', '15', '16', '2', '3', '4'];
+    for (const limit of [1, 2, 3, 4, 5, 9]) {
+      const rows = await market.walk(`/explore/v1/activity?${query}&limit=${limit}`);
+      assert.deepEqual(rows.map(({ tokenId }) => tokenId).sort(), all, `limit ${limit}`);
+      assert.equal(rows.filter(({ offset }) => offset !== null).length, 4);
+    }
+  });
+
   test('the activity of a collection has its listings, its floors and all its sales, newest first and each once', async () => {
     const subject = newCollection();
     const query = `collection=${subject.slug}`;
