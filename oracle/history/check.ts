@@ -1,6 +1,7 @@
 // Judges what the clients of a shop have seen of its stock, by the rules alone. A product is a register with two numbers: what can be sold, and what
 // reservations hold. A reservation is held and ends once. Each operation happens at one moment between its call and its end. Operations on one product
-// must have an order (register.ts); so must the changes of one reservation. The log of stock must have exactly the operations that were made.
+// must have an order (register.ts), in which the changes have the order of the log of stock; so must the changes of one reservation. The log must have exactly
+// the operations that were made.
 
 import type { Change, End, History, Interval, ItemState, LogEntry, Operation, Reserve } from './history.ts';
 import type { RegisterOperation } from './register.ts';
@@ -33,16 +34,15 @@ class Checker {
   readonly #made = new Map<string, Reserve>();
   /** When reservations expired that nobody ended. */
   readonly #expiries = new Map<string, number>();
-  /** When the log says that a reservation returned the stock of a product, by reservation and product. */
-  readonly #returnedAt: ReadonlyMap<string, number>;
+  /** The places of changes in the log, by `placeKey`. */
+  readonly #places: ReadonlyMap<string, number>;
   #latestMs = 0;
 
   constructor(history: History) {
     this.#history = history;
     this.#ofProduct = new Map(history.products.map(({ id }) => [id, []]));
+    this.#places = new Map(history.log.map((entry, index) => [placeKey(entry), index]));
     for (const operation of history.operations) this.#addToProducts(operation);
-    const returns = history.log.filter(({ reservation, previous, next }) => reservation !== null && next > previous);
-    this.#returnedAt = new Map(returns.map(({ reservation, product, at }) => [`${reservation} ${product}`, at]));
   }
 
   verdict(): Verdict {
@@ -73,13 +73,17 @@ class Checker {
 
   #addToProducts(operation: Operation): void {
     const { call, end } = operation;
-    if (operation.kind === 'change') this.#add(operation.product, toChangeOperation(operation));
-    else if (operation.kind === 'read') {
+    if (operation.kind === 'change') {
+      const { result, product } = operation;
+      const place = result && 'entry' in result ? (this.#places.get(result.entry) ?? null) : null;
+      this.#add(product, { ...toChangeOperation(operation), place });
+    } else if (operation.kind === 'read') {
       const { product, inventory, reserved } = operation;
       const apply = (stock: Stock) => (stock.inventory === inventory && stock.reserved === reserved ? stock : null);
       this.#add(product, {
         call,
         end,
+        place: null,
         apply,
         text: () => `the read of ${inventory} and ${reserved} held of ${product}`,
       });
@@ -95,6 +99,7 @@ class Checker {
         this.#add(product, {
           call,
           end,
+          place: null,
           apply,
           text: () => `the refusal of ${quantity} of ${product} with ${level} left`,
         });
@@ -114,7 +119,9 @@ class Checker {
     for (const { product, quantity } of items) {
       const apply = ({ inventory, reserved }: Stock) =>
         inventory >= quantity ? { inventory: inventory - quantity, reserved: reserved + quantity } : null;
-      this.#add(product, { call, end, apply, text: () => `the reservation ${result.id} of ${quantity} of ${product}` });
+      const place = this.#places.get(`${result.id} ${product} taken`) ?? null;
+      const text = () => `the reservation ${result.id} of ${quantity} of ${product}`;
+      this.#add(product, { call, end, place, apply, text });
     }
   }
 
@@ -172,7 +179,8 @@ class Checker {
       status = 'expired';
       this.#expiries.set(id, expiry);
       const after = items.map((item) => ({ ...item, held: 0 }));
-      this.#addEffects(id, { items, after, call: expiry, end: this.#returnedBy(expiry), what: 'expiry' });
+      // Stock that comes back late is a finding of its own (`#noteLateness`), and contradicts nothing else.
+      this.#addEffects(id, { items, after, call: expiry, end: Number.POSITIVE_INFINITY, what: 'expiry' });
       earlier = { call: expiry, end: expiry };
     }
     if (finalStatus !== status) this.#find('status', `${id} is ${finalStatus} in the end, and should be ${status}`);
@@ -201,21 +209,13 @@ class Checker {
         reserved >= left ? { inventory: inventory + back, reserved: reserved - left } : null;
       if (left !== 0)
         this.#add(product, {
-          ...(what === 'expiry' ? this.#returnOf(id, product, change) : { call, end }),
+          call,
+          end,
+          place: back === 0 ? null : (this.#places.get(`${id} ${product} back`) ?? null),
           apply,
           text: () => `the ${what} of ${id}, ${back} of ${product} back`,
         });
     }
-  }
-
-  /**
-   * When the stock of an expired reservation came back. The log has the time at which its product was locked, so the stock was not back before. Stock
-   * that comes back late is a finding of its own, and contradicts nothing else.
-   */
-  #returnOf(id: string, product: string, { call, end }: Interval): Interval {
-    const at = this.#returnedAt.get(`${id} ${product}`);
-    if (at === undefined || at < call) return { call, end };
-    return { call: at, end: Math.max(end, at + this.#history.lateMs) };
   }
 
   /** By when the stock of a reservation must be back that expires at this time. */
@@ -308,7 +308,12 @@ class Checker {
   }
 }
 
-function toChangeOperation({ call, end, product, mode, requested, clamp, expected, result }: Change): ProductOperation {
+/** What names an entry of the log: its id, or the reservation that has taken or returned stock of its product. */
+const placeKey = ({ id, reservation, product, previous, next }: LogEntry) =>
+  reservation === null ? id : `${reservation} ${product} ${next < previous ? 'taken' : 'back'}`;
+
+function toChangeOperation(change: Change): Omit<ProductOperation, 'place'> {
+  const { call, end, product, mode, requested, clamp, expected, result } = change;
   const apply = (stock: Stock): Stock | null => {
     if (result === null) return stock;
     const { inventory } = stock;

@@ -4,8 +4,15 @@
 
 import type { Interval } from './history.ts';
 
-/** `apply`: the state after the operation. Null if the operation cannot have had its result in this state. */
-export type RegisterOperation<State> = Interval & { apply: (state: State) => State | null; text: () => string };
+/**
+ * `apply`: the state after the operation. Null if the operation cannot have had its result in this state. `place`: operations with places happened in the
+ * order of their places; null for an operation whose place among the others is not known.
+ */
+export type RegisterOperation<State> = Interval & {
+  place: number | null;
+  apply: (state: State) => State | null;
+  text: () => string;
+};
 
 /**
  * Null if there is an order. Otherwise the operation that stopped the search in which most operations could be taken, and the state before it.
@@ -20,13 +27,16 @@ export function findContradiction<State>(
   const tried = new Set<string>();
   const taken: { event: number; state: State }[] = [];
   const marks = new Marks(operations.length);
+  const places = operations.flatMap(({ place }) => place ?? []).sort((a, b) => a - b);
+  let placed = 0;
   let state = initial;
   let most = -1;
   let reason = '';
   for (let event = list.first(); event !== list.end;) {
     const operation = operations[list.operationOf(event)];
     if (operation && list.isCall(event)) {
-      const after = operation.apply(state);
+      const isNext = operation.place === null || operation.place === places[placed];
+      const after = isNext ? operation.apply(state) : null;
       if (after !== null) {
         marks.toggle(list.operationOf(event));
         const key = `${marks.text} ${toKey(after)}`;
@@ -34,6 +44,7 @@ export function findContradiction<State>(
           tried.add(key);
           taken.push({ event, state });
           state = after;
+          if (operation.place !== null) placed += 1;
           list.take(event);
           event = list.first();
           continue;
@@ -50,6 +61,7 @@ export function findContradiction<State>(
     const last = taken.pop();
     if (!last) return reason;
     state = last.state;
+    if (operations[list.operationOf(last.event)]?.place !== null) placed -= 1;
     marks.toggle(list.operationOf(last.event));
     list.putBack(last.event);
     event = list.next(last.event);

@@ -58,12 +58,14 @@ test('a register has an order of its operations if there is one, and none otherw
   const write = (value: Text, call: number, end: number) => ({
     call,
     end,
+    place: null as number | null,
     apply: () => value,
     text: () => `write ${value}`,
   });
   const read = (value: Text, call: number, end: number) => ({
     call,
     end,
+    place: null as number | null,
     apply: (state: Text) => (state === value ? state : null),
     text: () => `read ${value}`,
   });
@@ -79,6 +81,10 @@ test('a register has an order of its operations if there is one, and none otherw
     judge([write('a', 0, 1), write('b', 2, 3), read('a', 4, 5)]) ?? '',
     /^read a cannot have happened, after 2 of 3/,
   );
+  const inOrder = ([first, second]: [number, number]) =>
+    judge([{ ...write('a', 0, 10), place: first }, { ...write('b', 0, 10), place: second }, read('b', 11, 12)]);
+  assert.equal(inOrder([3, 7]), null);
+  assert.match(inOrder([7, 3]) ?? '', /^read b cannot have happened, after 2 of 3/);
   // One after the other is decided by the times alone.
   assert.equal(judge([read('a', 2, 3), write('a', 0, 2)]), null);
 });
