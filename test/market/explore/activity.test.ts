@@ -59,10 +59,11 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     market.advance(300 * MINUTE_MS);
     await market.load(salesOf(['11', '12', '13', '14', '15', '16']));
     market.advance(2 * SECOND_MS);
-    const all = ['1', '11', '12', '13', '14', '15', '16', '2', '3', '4'];
+    const all = new Set(['1', '2', '3', '4', '11', '12', '13', '14', '15', '16']);
     for (const limit of [1, 2, 3, 4, 5, 9]) {
       const rows = await market.walk(`/explore/v1/activity?${query}&limit=${limit}`);
-      assert.deepEqual(rows.map(({ tokenId }) => tokenId).sort(), all, `limit ${limit}`);
+      assert.deepEqual(new Set(rows.map(({ tokenId }) => tokenId)), all, `limit ${limit}`);
+      assert.equal(rows.length, all.size);
       assert.equal(rows.filter(({ offset }) => offset !== null).length, 4);
     }
   });
