@@ -6,6 +6,8 @@ import type { RateLimitBucket } from '../platform/http/rate-limit.ts';
 
 export class RouteTable {
   readonly #routes: { path: RegExp; methods: string[] }[] = [];
+  /** The paths of all routes. A request for an unknown path is not compared with each of them. */
+  readonly #known = new PathSet();
   /** The paths that were declared with a bucket other than `single`. */
   readonly #pathsOf = new Map<RateLimitBucket, PathSet>();
   /** The paths of the routes that count requests themselves, by method. */
@@ -17,6 +19,7 @@ export class RouteTable {
       const methods = [method].flat();
       const bucket = config?.bucket;
       if (bucket === undefined) throw new Error(`route ${methods.join(', ')} ${url} declares no rate limit bucket`);
+      this.#known.add(url);
       this.#routes.push({ path: new RegExp(`^${toPattern(url)}/?$`), methods });
       if (bucket === 'key' || bucket === 'batch') for (const one of methods) addTo(this.#keyed, one, url);
       else if (bucket !== 'single') addTo(this.#pathsOf, bucket, url);
@@ -34,6 +37,7 @@ export class RouteTable {
 
   /** The methods that the routes of a path accept. Empty if the path has no route. */
   methodsOf(path: string): ReadonlySet<string> {
+    if (!this.#known.has(path)) return new Set();
     return new Set(this.#routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods));
   }
 }
