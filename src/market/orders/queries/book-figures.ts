@@ -26,10 +26,8 @@ export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>):
   const ids = [...new Set(collectionIds)].sort();
   if (ids.length === 0) return;
   await tx.query(
-    `with added as (
-       insert into main.collection_book (collection_id)
-       select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing returning collection_id
-     ) insert into main.catalog_change (collection_id, asset) select collection_id, null from added`,
+    `insert into main.collection_book (collection_id)
+     select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing`,
     [ids],
   );
   await lockExistingBooks(tx, ids);
@@ -109,8 +107,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
      insert into main.catalog_change (collection_id, asset)
      select collection_id, asset from removed union all select collection_id, asset from written
      union all select collection_id, null from counted
-     union all select distinct collection_id, null from touched
-     where not exists (select from main.book_order where collection_id = touched.collection_id)`,
+     -- Whether the book has an order of any status may have changed.
+     union all select collection_id, null from current where floor_raw is null`,
     [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
   );
 }
