@@ -7,7 +7,7 @@ import type { TaskSchedule } from './queries/tasks.ts';
 import { listTaskSchedules } from './queries/tasks.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
-import { spreadMs } from '../resilience/backoff.ts';
+import { backoffMs } from '../resilience/backoff.ts';
 import { Pause } from './pause.ts';
 import { runTask, TASK_STATEMENT_TIMEOUT_MS } from './run.ts';
 import type { Task } from './task.ts';
@@ -23,10 +23,10 @@ export type DriverOptions = {
 
 const POLL_MS = 5_000;
 /**
- * If the schedule cannot be read, the wait before the next attempt is lengthened at random by up to this share. Processes that lost the
- * database together then do not all read the schedule at once.
+ * After the schedule could not be read, or a task could not be claimed. A database that was restarted is used again within a second. The waits
+ * are shortened at random, so that processes that lost the database together do not all return at once.
  */
-const RETRY_JITTER = 0.5;
+const RETRY = { baseMs: 250, jitter: 0.5 };
 /** The shortest time between two reads of the schedule. */
 const GAP_MS = 50;
 
@@ -41,8 +41,12 @@ export class TaskDriver {
   readonly #nudged = new Set<string>();
   /** Whether the next round must start without a wait, because of a nudge or because a run has ended. */
   #isRoundDue = false;
-  /** Whether the last read of the schedule failed. Only the first of several failures is logged. */
-  #hasFailed = false;
+  /** How often in a row the schedule could not be read. Only the first of several failures is logged. */
+  #failedReads = 0;
+  /** How many rounds in a row had a task that could not be claimed. */
+  #failedClaims = 0;
+  /** Starts the round after such a round. */
+  #retry: NodeJS.Timeout | null = null;
   #ended: Promise<void> = Promise.resolve();
 
   constructor(tasks: readonly Task[], options: DriverOptions) {
@@ -65,6 +69,7 @@ export class TaskDriver {
   /** Aborts the current runs of this process and waits for their end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    if (this.#retry) clearTimeout(this.#retry);
     this.#pause.end();
     await this.#ended;
     await Promise.all(this.#running.values());
@@ -87,17 +92,30 @@ export class TaskDriver {
 
   /** Starts the tasks that are due. Returns the milliseconds until the next task is due, or until the schedule must be read again. */
   async #runRound(): Promise<number> {
-    const { main, log, random } = this.#options;
+    const { main, log } = this.#options;
     try {
       const names = this.#tasks.map((task) => task.name);
       const schedules = await listTaskSchedules(main.within(TASK_STATEMENT_TIMEOUT_MS), names);
-      this.#hasFailed = false;
+      this.#failedReads = 0;
       return this.#startDue(new Map(schedules.map((schedule) => [schedule.name, schedule])));
     } catch (error) {
-      if (!this.#hasFailed) log.warn('the schedule of tasks cannot be read', { error });
-      this.#hasFailed = true;
-      return spreadMs(this.#pollMs, RETRY_JITTER, random);
+      if (this.#failedReads === 0) log.warn('the schedule of tasks cannot be read', { error });
+      this.#failedReads += 1;
+      return this.#retryMs(this.#failedReads);
     }
+  }
+
+  #retryClaims(): void {
+    if (this.#retry || this.#stopping.signal.aborted) return;
+    this.#failedClaims += 1;
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.#startRound();
+    }, this.#retryMs(this.#failedClaims));
+  }
+
+  #retryMs(failures: number): number {
+    return backoffMs(failures, { ...RETRY, maxMs: this.#pollMs }, this.#options.random);
   }
 
   #startDue(schedules: ReadonlyMap<string, TaskSchedule>): number {
@@ -120,14 +138,15 @@ export class TaskDriver {
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {
+        this.#failedClaims = 0;
         this.#running.delete(task.name);
         if (kind === 'busy' && force) this.#nudged.add(task.name);
         this.#startRound();
       })
       .catch((error: unknown) => {
-        // No round is started here: if the database rejects writes, the next attempt is made after the normal wait.
         this.#running.delete(task.name);
         if (force) this.#nudged.add(task.name);
+        this.#retryClaims();
         this.#options.log.debug('a task could not be claimed', { task: task.name, error });
       });
     this.#running.set(task.name, run);

@@ -39,9 +39,9 @@ forEachEngine('the driver of tasks', (engine) => {
   const random = () => 0;
   const log = createLog('info', (line) => logged.push(line));
   const warnings = () => logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
-  const start = (task: Partial<Task> & Pick<Task, 'run'>, main: Database = db) => {
+  const start = (task: Partial<Task> & Pick<Task, 'run'>, { main = db, pollMs = POLL_MS } = {}) => {
     const complete = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, ...task };
-    const driver = new TaskDriver([complete], { main, log, pollMs: POLL_MS, random });
+    const driver = new TaskDriver([complete], { main, log, pollMs, random });
     driver.start();
     drivers.push(driver);
     return driver;
@@ -90,7 +90,7 @@ forEachEngine('the driver of tasks', (engine) => {
     runs = 0;
     await db.query('delete from main.sync_task');
     const { main, countOf } = countStatements(db);
-    for (let n = 0; n < 4; n += 1) start({ run }, main);
+    for (let n = 0; n < 4; n += 1) start({ run }, { main });
     await until(
       async () => (await listTasks(db)).some(({ lastOk }) => lastOk !== null),
       LIMIT_MS,
@@ -107,7 +107,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(await claimTask(db, claim), true);
     let runs = 0;
     const { main, countOf } = countStatements(db);
-    const driver = start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) }, main);
+    const driver = start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) }, { main });
     driver.nudge('one');
     await until(() => countOf(SCHEDULE) >= 4, LIMIT_MS, 'the schedule is not read again');
     assert.deepEqual([runs, countOf(CLAIM)], [0, 0]);
@@ -259,25 +259,33 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal((await readRecord()).lastEnded, null);
   });
 
-  test('after a database failure, the task runs when the database can be read again', async () => {
-    let runs = 0;
+  test('after a database failure, the task runs when the database can be read again, without the wait between two polls', async () => {
     let isBroken = true;
+    let runs = 0;
     const { main, countOf } = countStatements(db, () => isBroken);
-    start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) }, main);
+    start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) }, { main, pollMs: HOUR_MS });
     await until(() => countOf(SCHEDULE) >= 3, LIMIT_MS, 'the schedule is not read again');
-    assert.deepEqual([warnings().length, runs], [1, 0]);
+    const messages = warnings().map(({ message }) => message);
+    assert.deepEqual([runs, messages], [0, ['the schedule of tasks cannot be read']]);
     isBroken = false;
     await until(() => runs === 1, LIMIT_MS, 'the task did not run');
   });
+
+  test('a task that cannot be claimed is claimed again without the wait between two polls', async () => {
+    let runs = 0;
+    const { main, countOf } = countStatements(db, (sql) => sql.startsWith(CLAIM) && countOf(CLAIM) < 3);
+    start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) }, { main, pollMs: HOUR_MS });
+    await until(() => runs === 1, LIMIT_MS, 'the task did not run');
+    assert.equal(countOf(CLAIM), 3);
+  });
 });
 
-/** The beginning of the statement that reads the schedule. */
 const SCHEDULE = 'select name, case when';
 /** The beginning of the statement that claims a task. */
 const CLAIM = 'insert into main.sync_task';
 
 /** Wraps a database so that its statements are counted. While `isBroken` returns true, every statement is rejected. */
-function countStatements(db: Database, isBroken = () => false) {
+function countStatements(db: Database, isBroken: (sql: string) => boolean = () => false) {
   const statements: string[] = [];
   const main: Database = {
     ...db,
@@ -285,7 +293,7 @@ function countStatements(db: Database, isBroken = () => false) {
       ...db.within(timeoutMs, lane),
       query: (sql, params) => {
         statements.push(sql);
-        if (isBroken()) return Promise.reject(new Error('the database is unavailable'));
+        if (isBroken(sql)) return Promise.reject(new Error('the database is unavailable'));
         return db.within(timeoutMs, lane).query(sql, params);
       },
     }),
