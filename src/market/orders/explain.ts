@@ -31,7 +31,7 @@ export type Explanation = {
   derived: OrderState | null;
   checks: ExplainedCheck[];
   transitions: Transition[];
-  /** The events of the order and of its offerer's counter, in block order. Empty for an order imported without a signature. */
+  /** The events of the order, and the increments of its offerer's counter that end it, in block order. Empty for an order imported without a signature. */
   events: ChainEvent[];
   /** Transfers and approvals of the token, and the offerer's approvals for all tokens. At most `TOKEN_EVENTS_MAX`, newest first. */
   tokenEvents: ChainEvent[];
@@ -67,6 +67,7 @@ export async function explainOrder(
           orderHash: signed.orderHash,
           protocol: signed.protocolAddress,
           offerer: seller,
+          counter: signed.counter,
         })
       : [],
     tokenEvents,

@@ -45,6 +45,22 @@ forOneEngine('the explanation of an order', (engine) => {
     );
   });
 
+  test('an explanation has the increments of the counter that end the order, and no earlier one', async () => {
+    await orders.follow();
+    const { orderId } = await orders.submitSigned(
+      orders.contextOf({ getCounter: async () => 7n }),
+      ask({}, { counter: 7n }),
+    );
+    const incrementTo = (counter: bigint) =>
+      orders.insertEvent({ ...eventAt(Number(counter)), kind: 'counter-incremented', counter });
+    const eventsOf = async () => (await explainOrder(orders.offline, orderId))?.events.map(({ logIndex }) => logIndex);
+    await incrementTo(6n);
+    await incrementTo(7n);
+    assert.deepEqual(await eventsOf(), []);
+    await incrementTo(10n);
+    assert.deepEqual(await eventsOf(), [10]);
+  });
+
   test('an explanation states since when an order is dormant: since the newest event that took the token away', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));

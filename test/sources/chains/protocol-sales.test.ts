@@ -165,7 +165,7 @@ forOneEngine('sales of settlement protocols', (engine) => {
     const statuses = async () => (await db.query(`select status from indexer.listing`)).map((row) => row['status']);
     await apply(cancel(1, BUYER));
     assert.deepEqual(await statuses(), ['active', 'active'], 'the cancel of a stranger ended a listing');
-    const order = { orderHash, protocol: PAYMENT_PROCESSOR, offerer: SELLER };
+    const order = { orderHash, protocol: PAYMENT_PROCESSOR, offerer: SELLER, counter: 7n };
     assert.deepEqual(await listOrderEvents(db, 'ethereum', order), []);
     await apply(cancel(2, SELLER as Address));
     assert.deepEqual(await statuses(), ['cancelled', 'cancelled']);

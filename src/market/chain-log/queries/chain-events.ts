@@ -205,13 +205,13 @@ export async function insertReorg(
 }
 
 /**
- * The events of one order, and the counter increments of its offerer at the same deployment, in block order. A cancel by another account is
- * left out.
+ * The events of one order, and the counter increments of its offerer at the same deployment that end it, in block order. A cancel by another
+ * account is left out, and so is an increment to the counter that the order was signed with, or to a lower one.
  */
 export async function listOrderEvents(
   db: Queryable,
   chain: string,
-  order: { orderHash: string; protocol: string; offerer: string },
+  order: { orderHash: string; protocol: string; offerer: string; counter: bigint },
 ): Promise<LoggedEvent[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.chain_event where chain = $1 and order_hash = $2
@@ -219,8 +219,9 @@ export async function listOrderEvents(
      union all
      select ${COLUMNS} from main.chain_event
      where chain = $1 and contract = $3 and account = $4 and kind = 'counter-incremented'
+       and (details ->> 'counter')::numeric > $5
      order by block_number, log_index, part`,
-    [chain, order.orderHash, order.protocol, order.offerer],
+    [chain, order.orderHash, order.protocol, order.offerer, order.counter.toString()],
   );
   return decodeEvents(rows);
 }
