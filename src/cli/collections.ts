@@ -75,7 +75,7 @@ Example:
     .description(
       'Stop following a collection, and delete the log of its events. Its record, orders, listings, sales and tokens stay, unless --purge is given.',
     )
-    .argument('<id>', 'the id of the collection, as mercat collections list prints it')
+    .argument('<id>', 'the id of the collection, as mercat collections list prints it, or its slug')
     .option(
       '--purge',
       'delete everything that is stored about the collection, even if it is not followed: this cannot be taken back',

@@ -7,7 +7,11 @@ import {
   listChainCursors,
   updateChainRevision,
 } from '../../market/chain-log/queries/chain-cursors.ts';
-import { listCollectionsByIds, listRecordedCollections } from '../../market/reads/queries/collections.ts';
+import {
+  listCollectionsByIds,
+  listCollectionsByName,
+  listRecordedCollections,
+} from '../../market/reads/queries/collections.ts';
 import type { RemovedRows } from '../../market/reads/remove-collections.ts';
 import { removeCollections } from '../../market/reads/remove-collections.ts';
 import type { Follow } from '../../market/follows/queries/follows.ts';
@@ -253,7 +257,7 @@ function toProgress(
  */
 async function removeFollow(context: FollowOperations, input: Input) {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
-  const follow = await findByName(context.main, id);
+  const follow = await findByName(context.main, await toIdOfSlug(context.main, id));
   if (!follow) throw new OperatorError(`${JSON.stringify(id)} is not followed; see mercat collections list`);
   await unfollow(context, follow);
   return { collectionId: follow.collectionId, removed: true };
@@ -288,15 +292,22 @@ export type Purged = { collectionId: string; removed: true; rows: RemovedRows };
  */
 async function purge(context: FollowOperations, input: Input): Promise<Purged> {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
-  const follow = await findByName(context.main, id);
+  const named = await toIdOfSlug(context.main, id);
+  const follow = await findByName(context.main, named);
   if (follow) await unfollow(context, follow);
-  const collectionId = follow?.collectionId ?? id;
+  const collectionId = follow?.collectionId ?? named;
   const chain = follow?.chain ?? parseCollectionId(context.chains, collectionId)?.chainId ?? NO_CHAIN;
   const rows = await removeCollections(context, [{ collectionId, chain }]);
   if (!follow && Object.values(rows).every((count) => count === 0)) {
-    throw new OperatorError(`nothing is stored about a collection with the id ${JSON.stringify(id)}`);
+    throw new OperatorError(`nothing is stored about a collection with the id or slug ${JSON.stringify(id)}`);
   }
   return { collectionId, removed: true, rows };
+}
+
+/** The id of the collection that has this slug; the text itself if none has. */
+async function toIdOfSlug(main: FollowOperations['main'], text: string): Promise<string> {
+  const named = await listCollectionsByName(main, [{ id: text, slug: text, address: text }]);
+  return named.find(({ slug }) => slug === text)?.id ?? text;
 }
 
 async function findByName(main: FollowOperations['main'], text: string): Promise<Follow | null> {

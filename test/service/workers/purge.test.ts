@@ -93,6 +93,30 @@ forOneEngine('purging a collection', (engine) => {
     });
     const again = await remove(one.id, '--purge', '--yes');
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /nothing is stored about a collection with the id/);
+    assert.match(again.stderr, /nothing is stored about a collection with the id or slug/);
+  });
+
+  test('a collection is unfollowed and purged by its slug, too, and a slug that is the id of no collection names no other', async () => {
+    const named = newCollection({ slug: 'purged-by-slug' });
+    await service.load(rowsOf(named));
+    await upsertFollow(db, {
+      collectionId: named.id,
+      chain: 'ethereum',
+      contractAddress: named.address as Address,
+      standard: null,
+      fromBlock: null,
+      names: new Map(),
+      createdAt: START,
+    });
+    assert.deepEqual(await remove('purged-by-slug'), {
+      code: 0,
+      stdout: `${named.id} is no longer followed\n`,
+      stderr: '',
+    });
+    assert.equal((await remove('purged-by', '--purge', '--yes')).code, 1);
+    await service.ok(named.path);
+    const { stdout } = await remove('purged-by-slug', '--purge', '--yes', '--json');
+    assert.equal(JSON.parse(stdout).collectionId, named.id);
+    assert.equal((await service.get(named.path)).status, 404);
   });
 });
