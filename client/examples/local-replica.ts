@@ -5,7 +5,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Activity, MarketClient, MarketReads } from 'mercat-client';
+import type { Activity, MarketClient, MarketReads, StreamEvent } from 'mercat-client';
 import { MercatError, createMarketClient } from 'mercat-client';
 
 /** Amounts and units are decimal text, because they may be larger than the integers of SQLite. `unread` has the tokens whose owners must be read again. */
@@ -115,7 +115,7 @@ export class Replica {
   }
 
   /** Every change is set as a state, so that a change which the snapshot already has is harmless. */
-  #apply(activity: Activity): void {
+  #apply(activity: StreamEvent): void {
     const { kind, offset, collectionId, orderId } = activity;
     const token = tokenOf(activity);
     if (kind === 'list' || kind === 'reprice' || kind === 'revalidate') this.#putOrder(activity);

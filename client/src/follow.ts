@@ -12,6 +12,9 @@ import { wait } from './wait.ts';
 
 export type ActivityKind = Activity['kind'];
 
+/** An activity as the stream sends it: every event of the stream has an offset. */
+export type StreamEvent = Activity & { offset: string };
+
 export type FollowOptions = {
   /**
    * Begins after this offset, for example the `meta.offset` of a response. With `'0'`, begins with the oldest activity that the service keeps.
@@ -51,7 +54,7 @@ const TOO_MANY_REQUESTS = 429;
 export async function* follow(
   transport: Transport,
   options: FollowOptions = {},
-): AsyncGenerator<Activity, void, undefined> {
+): AsyncGenerator<StreamEvent, void, undefined> {
   const signal = options.signal ?? new AbortController().signal;
   const state: StreamState = { lastEventId: null, retryMs: null };
   for (let failures = 0; ; failures += 1) {
@@ -59,7 +62,7 @@ export async function* follow(
     try {
       for await (const { data } of connect(transport, { ...options, signal }, state)) {
         failures = 0;
-        yield parseActivity(data, transport.amounts);
+        yield parseEvent(data, transport.amounts);
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -110,9 +113,9 @@ async function* connect(
   }
 }
 
-function parseActivity(data: string, amounts: Amounts): Activity {
+function parseEvent(data: string, amounts: Amounts): StreamEvent {
   try {
-    return parseJson(data, amounts) as Activity;
+    return parseJson(data, amounts) as StreamEvent;
   } catch (cause) {
     throw new MercatError('invalid_response', 'An event of the stream is not JSON', { cause });
   }

@@ -2,9 +2,9 @@
 
 import type { Operations } from './calls.ts';
 import { createCalls } from './calls.ts';
-import type { FollowOptions } from './follow.ts';
+import type { FollowOptions, StreamEvent } from './follow.ts';
 import { follow } from './follow.ts';
-import type { Activity, ExploreMethods } from './generated/explore.ts';
+import type { ExploreMethods } from './generated/explore.ts';
 import { EXPLORE_OPERATIONS } from './generated/explore.ts';
 import type { MarketplaceMethods } from './generated/marketplace.ts';
 import { MARKETPLACE_OPERATIONS } from './generated/marketplace.ts';
@@ -15,7 +15,7 @@ import { Transport } from './transport.ts';
 
 export type * from './generated/explore.ts';
 export type * from './generated/marketplace.ts';
-export type { ActivityKind, FollowOptions } from './follow.ts';
+export type { ActivityKind, FollowOptions, StreamEvent } from './follow.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export type { ClientErrorCode, ErrorCode, ErrorDetail, ServiceErrorCode } from './mercat-error.ts';
 export { CHAIN_DECIMALS, formatAmount, parseAmount } from './amount.ts';
@@ -40,12 +40,12 @@ export type FollowedSnapshot<T> = {
   /** `changes` has the events after this offset. */
   offset: string;
   /** May repeat changes that the snapshot already includes. So set the state that a change reports, instead of adding to the old state. */
-  changes: AsyncGenerator<Activity, void, undefined>;
+  changes: AsyncGenerator<StreamEvent, void, undefined>;
 };
 
 export type MarketClient = MarketReads & {
   /** Yields activity as it happens. Connects again when the connection is lost. No event is missed or repeated. */
-  follow(options?: FollowOptions): AsyncGenerator<Activity, void, undefined>;
+  follow(options?: FollowOptions): AsyncGenerator<StreamEvent, void, undefined>;
   /**
    * Reads a snapshot, and then follows the stream from the oldest offset of the snapshot's responses. `read` must make all its requests
    * with `reads`. At least one response must be of `/explore/v1`, because the responses of `/v1` have no offset.
@@ -81,12 +81,12 @@ type ReadsWithTextAmounts = {
 
 /** A market client whose rows can be passed to `JSON.stringify`. */
 export type TextMarketClient = ReadsWithTextAmounts & {
-  follow(options?: FollowOptions): AsyncGenerator<AmountsAsText<Activity>, void, undefined>;
+  follow(options?: FollowOptions): AsyncGenerator<AmountsAsText<StreamEvent>, void, undefined>;
   snapshotThenFollow<T>(
     read: (reads: ReadsWithTextAmounts) => Promise<T>,
     options?: Omit<FollowOptions, 'from'>,
   ): Promise<
-    Omit<FollowedSnapshot<T>, 'changes'> & { changes: AsyncGenerator<AmountsAsText<Activity>, void, undefined> }
+    Omit<FollowedSnapshot<T>, 'changes'> & { changes: AsyncGenerator<AmountsAsText<StreamEvent>, void, undefined> }
   >;
 };
 

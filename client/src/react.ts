@@ -4,7 +4,7 @@
 import type { InfiniteData, Query, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { Activity, FollowOptions, MarketClient, MarketReads, TextMarketClient } from './market.ts';
+import type { FollowOptions, MarketClient, MarketReads, StreamEvent, TextMarketClient } from './market.ts';
 import { MercatError } from './mercat-error.ts';
 import type { Page, Pages } from './pages.ts';
 import type { CallOptions } from './transport.ts';
@@ -61,7 +61,7 @@ type ResourceHooks<C extends AnyClient> = {
 
 export type LiveOptions = Pick<FollowOptions, 'collections'> & {
   /** Called with each activity, for example to show what was sold. */
-  onActivity?: (activity: Activity) => void;
+  onActivity?: (activity: StreamEvent) => void;
 };
 
 export type LiveState = {
@@ -134,7 +134,7 @@ function useLive(market: AnyClient, { collections, onActivity }: LiveOptions = {
   latest.current = onActivity;
   useEffect(() => {
     const stop = new AbortController();
-    const changed: Activity[] = [];
+    const changed: StreamEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const invalidate = (predicate: (query: Query) => boolean) =>
       void queries.invalidateQueries({ queryKey: [KEY], predicate }, { cancelRefetch: false });
@@ -154,7 +154,7 @@ function useLive(market: AnyClient, { collections, onActivity }: LiveOptions = {
           if (connection === 'open') invalidate(({ state: { dataUpdatedAt } }) => dataUpdatedAt < openedAt);
         },
       });
-      for await (const activity of stream as AsyncIterable<Activity>) {
+      for await (const activity of stream as AsyncIterable<StreamEvent>) {
         latest.current?.(activity);
         changed.push(activity);
         timer ??= setTimeout(refresh, REFRESH_MS);
@@ -193,7 +193,7 @@ type Shown = { id?: string; collectionId?: string | null };
  * Whether a query may have other data after the activity: it is about an account that takes part, or has rows of the collection, or its rows name no
  * collection. A `reorg` concerns all that is shown of its collections.
  */
-function concerns({ collectionId, collections, from, to }: Activity, { queryKey, state }: Query): boolean {
+function concerns({ collectionId, collections, from, to }: StreamEvent, { queryKey, state }: Query): boolean {
   const [, , parameters = {}] = queryKey as [string, string, Readonly<Record<string, unknown>>?];
   const accounts = [from, to].filter((account) => account !== null);
   const given = [parameters['address'], parameters['maker'], parameters['owner'], parameters['wallet']];

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { HDAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem';
-import type { Activity } from '../../client/src/market.ts';
+import type { StreamEvent } from '../../client/src/market.ts';
 import { createMarketClient } from '../../client/src/market.ts';
 import { fromWireComponents } from '../../devnet/orders.ts';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
@@ -282,7 +282,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
 async function followListing(
   baseUrl: string,
   tokenId: string,
-): Promise<{ seen: Promise<{ event: Activity; at: number }> }> {
+): Promise<{ seen: Promise<{ event: StreamEvent; at: number }> }> {
   const { promise: isOpen, resolve: onOpen } = Promise.withResolvers<void>();
   const client = createMarketClient({ baseUrl });
   const activities = client.follow({ kinds: ['list', 'reorg'], onConnection: (state) => state === 'open' && onOpen() });

@@ -152,7 +152,7 @@ async function run(command: readonly string[]): Promise<{ steps: Steps; stored: 
   const market = createMarketClient({ baseUrl: service.url });
   const { data } = await market.listActivityAfter({ offset: String(steps.snapshot) });
   const listed = data.filter(({ collectionId, kind }) => collectionId === subject.id && kind === 'list');
-  return { steps: steps as Steps, stored: listed.map(({ offset }) => offset) };
+  return { steps: steps as Steps, stored: listed.flatMap(({ offset }) => offset ?? []) };
 }
 
 for (const runtime of ['Node', 'Deno', 'Bun']) {

@@ -107,7 +107,7 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
       disconnections: consumer.disconnections(),
       events: log.length,
       reorganisations: log.filter(({ kind }) => kind === 'reorg').length,
-      lost: log.filter((event) => !received.has(event.offset)).length,
+      lost: log.filter((event) => !received.has(event.offset ?? '')).length,
       doubled: offsets.length - received.size,
     };
     t.diagnostic(`consumer ${index + 1}: ${JSON.stringify(figures)}`);

@@ -5,23 +5,27 @@ import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type { Chain, Pagination } from './marketplace.ts';
 
-/** An event of the market. An event does not change once it has an offset. */
+/** A change of the market. All fields are always present. */
 export type Activity = {
-  /** The position in the stream. Comparing the offsets of an epoch as text gives the order of the events. */
-  offset: string;
+  /** The position in the log and in the stream. Comparing the offsets of an epoch as text gives the order of the changes. Null only in lists, for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. */
+  offset: string | null;
   /** What has happened. Further kinds may be added. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
-  /** When it happened. */
+  /** When it happened, as the chain, the marketplace or the service recorded it. */
   at: string;
-  /** The chain. */
-  chain: string;
+  /** The id of the chain. */
+  chain: Chain;
   /** Canonical id of the collection; null if no single collection is concerned. */
   collectionId: string | null;
-  /** Token id on EVM chains; null if no single token is concerned. */
+  /** EVM token id as a decimal string; null on Solana, and if no single token is concerned. */
   tokenId: string | null;
-  /** Mint on Solana; null if no single token is concerned. */
+  /** Solana asset id; null on EVM chains, and if no single token is concerned. */
   mint: string | null;
-  /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Its `usd` is always null: dollar rates change, but an event does not. */
+  /** Name of the token, in a list with `include=token`. Null in the stream, whose events never change, if no single token is concerned, and if it is not known. */
+  name: string | null;
+  /** Image URL of the token, in a list with `include=token`; null as `name`. */
+  image: string | null;
+  /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. In the stream its `usd` is always null: dollar rates change, but an event does not. */
   price: ExplorePrice | null;
   /** The price of all units that were sold, or that an order still offers; null if it is not known, and for other changes. */
   total: ExplorePrice | null;
@@ -50,9 +54,9 @@ export type Activity = {
   from: string | null;
   /** The buyer or the receiver; null if unknown, for a burn, and for a custody wallet. */
   to: string | null;
-  /** Id of the order. */
+  /** The order or listing that the change concerns; null if there is none. */
   orderId: string | null;
-  /** An upper-case code for the service's own orders and sales, the lower-case source slug for others. */
+  /** An upper-case code for the service's own orders and sales, the lower-case source slug for others; null if no marketplace is concerned. */
   marketplace: string | null;
   /** True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change. */
   self: boolean;
@@ -60,9 +64,9 @@ export type Activity = {
   tx: string | null;
   /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
   reason: string | null;
-  /** The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds. */
+  /** For `reorg`: the offsets of the earlier changes that it takes back. Otherwise null. */
   voids: string[] | null;
-  /** In lists of activity, the offset of the `reorg` that took this event back. In the stream always null: an event does not change once it has an offset. */
+  /** In lists, the offset of the `reorg` that took this change back; null if it was not taken back. In the stream always null: an event does not change once it has an offset. */
   voidedBy: string | null;
 };
 
@@ -185,74 +189,6 @@ export type LastSale = {
   marketplace: string;
   /** Transaction hash or signature; null if it is not known. */
   tx: string | null;
-};
-
-/** A change of the market. All fields are always present. */
-export type ListedActivity = {
-  /** Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. Comparing the offsets of an epoch as text gives the order of the changes. */
-  offset: string | null;
-  /** What has changed. */
-  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
-  /** When it happened, as the chain, the marketplace or the service recorded it. */
-  at: string;
-  /** Chain value. */
-  chain: string;
-  /** Canonical collection id; null for `reorg`. */
-  collectionId: string | null;
-  /** EVM token id as a decimal string; null on Solana, and if no single token is concerned. */
-  tokenId: string | null;
-  /** Solana asset id; null on EVM chains, and if no single token is concerned. */
-  mint: string | null;
-  /** With `include=token`: the name and the image of the token; null if no single token is concerned, or if nothing is known of it. */
-  token: {
-    /** Name of the token. */
-    name: string | null;
-    /** Image URL. In a response with several tokens, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single token has it. */
-    image: string | null;
-  } | null;
-  /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. */
-  price: ExplorePrice | null;
-  /** The price of all units that were sold, or that an order still offers; null if it is not known, and for other changes. */
-  total: ExplorePrice | null;
-  /** The units that were transferred or sold, or that an order still offers; null if not known, for a sale of several tokens, and for other changes. */
-  quantity: string | null;
-  /** The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null. */
-  currency: string | null;
-  /** What was paid in such a sale for all units, in base units of `currency`. Otherwise null. */
-  amount: string | null;
-  /** The tokens of this collection in a sale of several tokens; null for other changes, and if they are not known. */
-  tokens: {
-    /** Token id on EVM chains. */
-    tokenId: string | null;
-    /** Mint on Solana. */
-    mint: string | null;
-    /** The units that were sold; null if not known. */
-    quantity: string | null;
-  }[] | null;
-  /** The block from which the change was read; null if it was not read from a block. */
-  block: number | null;
-  /** The position in its block of the event that the change was read from; null if it is not known. */
-  logIndex: number | null;
-  /** The canonical ids of the collections whose changes a `reorg` takes back; null for other kinds, and if they are not known. */
-  collections: string[] | null;
-  /** Seller or sender; null if unknown, for a mint, and for a custody wallet. */
-  from: string | null;
-  /** Buyer or receiver; null if unknown, for a burn, and for a custody wallet. */
-  to: string | null;
-  /** The order or listing that the change concerns; null if there is none. */
-  orderId: string | null;
-  /** An upper-case code for the service's own orders, the lower-case source slug for others; null if no marketplace is concerned. */
-  marketplace: string | null;
-  /** True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change. */
-  self: boolean;
-  /** Transaction hash or signature; null if there is none. */
-  tx: string | null;
-  /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
-  reason: string | null;
-  /** For `reorg`: the offsets of the changes that the `reorg` takes back. Otherwise null. */
-  voids: string[] | null;
-  /** The offset of the `reorg` that took this change back; null if the change was not taken back. */
-  voidedBy: string | null;
 };
 
 /** An order: a listing of any status. All fields are always present. */
@@ -891,7 +827,7 @@ export type ListWalletCollectionsResult = {
 export type ListOrdersParameters = {
   /** Only orders of this collection: its canonical id, slug or address. */
   collection?: string | undefined;
-  /** Only orders of this token: chain, contract address and token id; on Solana the mint of the collection and of the token. */
+  /** Only orders of this token: `chain/address/tokenId`, on Solana with the mint of the collection and of the token. With `collection`, the token id or mint alone is enough. */
   token?: string | undefined;
   /** Only orders of this seller. */
   maker?: string | undefined;
@@ -1004,7 +940,7 @@ export type ListTraitsResult = {
 export type ListActivityParameters = {
   /** Only changes of this collection: its canonical id, slug or address. */
   collection?: string | undefined;
-  /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
+  /** Only changes of this token: `chain/address/tokenId`, on Solana with the mint of the collection and of the token. With `collection`, the token id or mint alone is enough. */
   token?: string | undefined;
   /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
@@ -1020,7 +956,7 @@ export type ListActivityParameters = {
 
 export type ListActivityResult = {
   /** The rows of this page. */
-  data: ListedActivity[];
+  data: Activity[];
   pagination: Pagination;
   /** About the response. */
   meta: {
@@ -1034,7 +970,7 @@ export type ListWalletActivityParameters = {
   chain?: Chain | undefined;
   /** Only changes of this collection: its canonical id, slug or address. */
   collection?: string | undefined;
-  /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
+  /** Only changes of this token: `chain/address/tokenId`, on Solana with the mint of the collection and of the token. With `collection`, the token id or mint alone is enough. */
   token?: string | undefined;
   /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
@@ -1050,7 +986,7 @@ export type ListWalletActivityParameters = {
 
 export type ListWalletActivityResult = {
   /** The rows of this page. */
-  data: ListedActivity[];
+  data: Activity[];
   pagination: Pagination;
   /** About the response. */
   meta: {

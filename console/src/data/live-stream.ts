@@ -2,7 +2,7 @@
 // follows it. It delivers only the events that these parts follow, and every reorganisation, to live.ts. When the stream is opened
 // again, it continues with the first event that one of these parts lacks.
 
-import type { Activity, ActivityKind } from '../../../client/src/market.ts';
+import type { ActivityKind, StreamEvent } from '../../../client/src/market.ts';
 import { MercatError } from '../../../client/src/market.ts';
 import { verifyConnection } from '../shell/connection.tsx';
 import { client, queries } from './client.ts';
@@ -29,7 +29,7 @@ class LiveStream {
   #connection: { filter: string; controller: AbortController } | null = null;
   #isOpen = false;
   #adjusting: ReturnType<typeof setTimeout> | undefined;
-  #waiting: Activity[] = [];
+  #waiting: StreamEvent[] = [];
   #passing: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {

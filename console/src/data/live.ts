@@ -8,8 +8,8 @@ import type {
   ActivityKind,
   ListActivityResult,
   ListMarketCollectionsResult,
-  ListedActivity,
   MarketCollection,
+  StreamEvent,
   Token,
 } from '../../../client/src/market.ts';
 import { lostSince } from '../shell/connection.tsx';
@@ -66,10 +66,10 @@ type Result = {
 };
 const resultOf = ({ state }: Query) => state.data as Result | null | undefined;
 
-type Touches = (event: Activity, query: Query) => boolean;
+type Touches = (event: StreamEvent, query: Query) => boolean;
 
 /** Whether the event is of this collection. A reorganisation may not name its collections: then it is of any. */
-function isOf({ kind, collectionId, collections }: Activity, id: unknown): boolean {
+function isOf({ kind, collectionId, collections }: StreamEvent, id: unknown): boolean {
   if (kind === 'reorg') return collections === null || collections.some((one) => one === id);
   return collectionId === id;
 }
@@ -83,7 +83,7 @@ function isSame(account: string | null, address: unknown): boolean {
 }
 
 function isOfToken(
-  event: Activity,
+  event: StreamEvent,
   token: Pick<Token, 'collectionId' | 'tokenId' | 'mint'> | null | undefined,
 ): boolean {
   if (!token || !isOf(event, token.collectionId)) return false;
@@ -116,15 +116,15 @@ const TOUCHES: Readonly<Record<string, Touches>> = {
   'wallet-collections': ofWallet,
 };
 
-const arrived = new Map<string, Activity>();
+const arrived = new Map<string, StreamEvent>();
 
 /** The event, if it arrived in the stream a short time ago. */
-export function newEvent(offset: string | null): Activity | null {
+export function newEvent(offset: string | null): StreamEvent | null {
   return (offset !== null && arrived.get(offset)) || null;
 }
 
 /** Applies the rule to all queries that are on the page. `events`: in the order of their offsets. */
-export function applyEvents(events: readonly Activity[]): void {
+export function applyEvents(events: readonly StreamEvent[]): void {
   for (const event of events) arrived.set(event.offset, event);
   for (const offset of arrived.keys()) {
     if (arrived.size <= NEW_MAX) break;
@@ -204,21 +204,20 @@ async function refresh(query: Query): Promise<void> {
 type Events = InfiniteData<ListActivityResult>;
 
 /** Puts the events before the rows of a list. Marks the rows that a reorganisation takes back. */
-function addEvents(query: Query, events: readonly Activity[]): void {
+function addEvents(query: Query, events: readonly StreamEvent[]): void {
   const list = query.state.data as Events | undefined;
   if (!list) return touch(query, events.at(-1)?.offset);
   const [, filter] = query.queryKey as unknown as [string, ActivityFilter];
   const known = new Set(list.pages.flatMap(({ data }) => data.map(({ offset }) => offset)));
   const added = events.filter((event) => isListed(event, filter) && !known.has(event.offset)).toReversed();
   const voidedBy = new Map(events.flatMap(({ offset, voids }) => (voids ?? []).map((voided) => [voided, offset])));
-  const mark = (row: ListedActivity): ListedActivity => {
+  const mark = (row: Activity): Activity => {
     const reorg = row.offset === null ? undefined : voidedBy.get(row.offset);
     return reorg === undefined ? row : { ...row, voidedBy: reorg };
   };
   if (added.length === 0 && voidedBy.size === 0) return;
   const pages = list.pages.map((page, index) => {
-    const rows =
-      index === 0 ? [...added.map((event) => ({ ...event, token: null, voidedBy: null })), ...page.data] : page.data;
+    const rows = index === 0 ? [...added, ...page.data] : page.data;
     return { ...page, data: rows.map(mark) };
   });
   queries.setQueryData<Events>(query.queryKey, { ...list, pages });
@@ -226,7 +225,7 @@ function addEvents(query: Query, events: readonly Activity[]): void {
 }
 
 /** Whether a list with this filter has the event. */
-function isListed(event: Activity, filter: ActivityFilter): boolean {
+function isListed(event: StreamEvent, filter: ActivityFilter): boolean {
   const { kind, collectionId, tokenId, mint, from, to } = event;
   if (filter.kinds !== undefined && !filter.kinds.includes(kind)) return false;
   if (kind === 'reorg') return false;
@@ -242,7 +241,7 @@ let changedRows = new Map<string, string>();
 let isReadingRows = false;
 
 /** Notes the rows that the events change. They are read together, in one request. */
-function noteRows(query: Query, events: readonly Activity[]): void {
+function noteRows(query: Query, events: readonly StreamEvent[]): void {
   // The row of a removed collection cannot be read.
   const removal = events.findLast(({ kind }) => kind === 'remove');
   if (removal) touch(query, removal.offset);

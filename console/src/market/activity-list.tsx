@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
-import type { ActivityKind, ListedActivity } from '../../../client/src/market.ts';
+import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import type { ActivityFilter } from '../data/market-queries.ts';
 import { activityQuery } from '../data/market-queries.ts';
 import { ALL_KINDS, newEvent } from '../data/live.ts';
@@ -75,7 +75,7 @@ export function ActivityList({ whose }: { whose: ActivityFilter }) {
 }
 
 /** Says how many rows of the list were taken back by the newest reorganisation, if it happened while the page was open. */
-function ReorganisationNote({ rows }: { rows: readonly ListedActivity[] }) {
+function ReorganisationNote({ rows }: { rows: readonly Activity[] }) {
   const newest = rows.reduce<string>(
     (last, { voidedBy }) => (voidedBy !== null && voidedBy > last ? voidedBy : last),
     '',
@@ -96,15 +96,15 @@ function ReorganisationNote({ rows }: { rows: readonly ListedActivity[] }) {
   );
 }
 
-type Row = ListedActivity & {
+type Row = Activity & {
   /** How many sales of this list are in the transaction of this sale, if there are several. */
   swept: number | null;
 };
 
 /** A row stays the same object while its record and `swept` are the same, so that the row is not drawn again. */
-const countedRows = new WeakMap<ListedActivity, Row>();
+const countedRows = new WeakMap<Activity, Row>();
 
-function countSweeps(rows: readonly ListedActivity[]): Row[] {
+function countSweeps(rows: readonly Activity[]): Row[] {
   const sales = new Map<string, number>();
   for (const { kind, tx } of rows) if (kind === 'sale' && tx !== null) sales.set(tx, (sales.get(tx) ?? 0) + 1);
   return rows.map((row) => {
@@ -206,7 +206,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 /** Names the token of the row. The change of a floor has no token, because a floor belongs to a collection. A sale may have several tokens. */
-function ActivitySubject({ row }: { row: ListedActivity }) {
+function ActivitySubject({ row }: { row: Activity }) {
   const { kind, collectionId, tokenId, mint } = row;
   if (collectionId === null || (tokenId === null && mint === null))
     return <span class="muted">{kind === 'sale' ? texts.activity.several : texts.activity.collection}</span>;

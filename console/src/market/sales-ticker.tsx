@@ -1,7 +1,7 @@
 // The latest sales of all collections, as they happen.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
-import type { ActivityKind, ListedActivity } from '../../../client/src/market.ts';
+import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import { newEvent } from '../data/live.ts';
 import { latestSalesQuery, tokenNameQuery } from '../data/market-queries.ts';
 import { useLive } from '../data/use-live.ts';
@@ -24,7 +24,7 @@ const KINDS: readonly ActivityKind[] = ['sale'];
 const SALES_MAX = 24;
 const SKELETONS = 10;
 
-type Sale = ListedActivity & { offset: string; collectionId: string };
+type Sale = Activity & { offset: string; collectionId: string };
 
 /**
  * `isIndexRead`: whether the service could read its indexer database. If not, an empty list is shown as a failed read, because there may be
@@ -104,7 +104,7 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
 }
 
 /** Without sales that were taken back, and without sales that are not in the log, which only the list of a collection has. */
-function toSales(listed: readonly ListedActivity[]): Sale[] {
+function toSales(listed: readonly Activity[]): Sale[] {
   return listed
     .filter((event): event is Sale => event.offset !== null && event.collectionId !== null && event.voidedBy === null)
     .slice(0, SALES_MAX);

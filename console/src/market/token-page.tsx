@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useParams } from 'wouter-preact';
-import type { ActivityKind, ListedActivity, MarketItem, Order, Token } from '../../../client/src/market.ts';
+import type { Activity, ActivityKind, MarketItem, Order, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
 import { useIsLocalChain } from '../data/use-local-chain.ts';
@@ -120,7 +120,7 @@ function TokenHead({ token }: { token: Token }) {
   );
 }
 
-function ListingPanel({ token, activity }: { token: Token; activity: readonly ListedActivity[] }) {
+function ListingPanel({ token, activity }: { token: Token; activity: readonly Activity[] }) {
   const { listing, lastSale } = token;
   return (
     <section class="panel token-listing" aria-label={texts.token.listing}>
@@ -276,7 +276,7 @@ function OrderState({ order: { status, dormant, evidence, listing } }: { order: 
 const ORDER_KINDS = new Set<ActivityKind>(['list', 'reprice', 'fill', 'cancel', 'expire', 'invalidate', 'revalidate']);
 
 /** Shows that the token is not listed, and the state of its last order. */
-function Unlisted({ activity }: { activity: readonly ListedActivity[] }) {
+function Unlisted({ activity }: { activity: readonly Activity[] }) {
   const last = activity.find(({ kind, orderId, voidedBy }) => ORDER_KINDS.has(kind) && orderId && voidedBy === null);
   const order = useQuery({ ...orderQuery(last?.orderId ?? ''), enabled: last !== undefined }).data?.data;
   return (

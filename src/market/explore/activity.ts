@@ -103,7 +103,8 @@ function toPage(
   };
 }
 
-function toLogged({ origin, fact: _fact, ...row }: ActivityRow): Activity {
+/** A change as the log has it. */
+export function toLogged({ origin, fact: _fact, ...row }: ActivityRow): Activity {
   return { ...row, isOwn: origin === 'main' && row.orderId !== null };
 }
 

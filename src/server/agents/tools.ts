@@ -116,7 +116,7 @@ export function createTools(chains: Chains): AgentTool[] {
       path: '/explore/v1/activity',
       input: {
         collection,
-        token: textArgument('Token id or mint; needs collection'),
+        token: textArgument('chain/address/tokenId; with collection the id alone'),
         wallet: textArgument('Address'),
         kinds: textArgument(`Separated by commas: ${ACTIVITY_KINDS.join(', ')}`),
         ...PAGE_ARGUMENTS,
@@ -131,7 +131,7 @@ export function createTools(chains: Chains): AgentTool[] {
       path: '/explore/v1/orders',
       input: {
         collection,
-        token: textArgument('chain/address/tokenId'),
+        token: textArgument('As in list_activity'),
         maker: textArgument('Address'),
         status: choiceArgument(ORDER_LIST_STATUSES),
         sort: choiceArgument(ORDER_SORTS, 'price, expires need collection or token'),

@@ -8,6 +8,7 @@ import type {
   MarketItem,
   MarketReads,
   Price,
+  StreamEvent,
   Token,
 } from '../../../client/src/market.ts';
 
@@ -53,7 +54,7 @@ export type Rows = Record<string, string[]>;
 type Order = { orderId: string; collectionId: string; tokenId: string; raw: bigint; seller: string; units: string };
 
 export class MarketCopy {
-  readonly events: Activity[] = [];
+  readonly events: StreamEvent[] = [];
   readonly #collections: readonly CopiedCollection[];
   readonly #snapshot: Snapshot;
   readonly #orders = new Map<string, Order>();
@@ -74,7 +75,7 @@ export class MarketCopy {
     for (const { collectionId, askFloor } of snapshot.floors) this.#floors.set(collectionId, askFloor?.raw ?? null);
   }
 
-  apply(event: Activity): void {
+  apply(event: StreamEvent): void {
     const last = this.events.at(-1)?.offset ?? '';
     if (event.offset <= last) this.faults.push(`${event.offset} arrived after ${last}`);
     this.events.push(event);
@@ -105,7 +106,7 @@ export class MarketCopy {
   }
 
   /** The events that were not taken back. */
-  #validEvents(): Activity[] {
+  #validEvents(): StreamEvent[] {
     return this.events.filter(({ offset }) => !this.#voidedBy.has(offset));
   }
 

@@ -111,21 +111,43 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
       ],
       { query, count: 3 },
     );
-    const tokensOf = async (more: string) =>
-      (await market.walk(`/explore/v1/activity?${query}${more}`)).map(({ kind, token }) => [kind, token]);
-    const unknown = { name: null, image: null };
-    assert.deepEqual(Object.fromEntries(await tokensOf('&include=token&limit=1')), {
-      floor: null,
-      list: { name: 'First', image },
+    const namesIn = (found: any[]) => found.map(({ kind, name, image: url }) => [kind, [name, url]]);
+    const read = (more: string) => market.walk(`/explore/v1/activity?${query}${more}`);
+    const unknown = [null, null];
+    assert.deepEqual(Object.fromEntries(namesIn(await read('&include=token&limit=1'))), {
+      floor: unknown,
+      list: ['First', image],
       sale: unknown,
     });
-    assert.deepEqual(new Set((await tokensOf('')).map(([, token]) => token)), new Set([null]));
+    for (const [, names] of namesIn(await read(''))) assert.deepEqual(names, unknown);
     const ofWallet = `/explore/v1/wallets/${SELLER}/activity?collection=${subject.slug}&include=token`;
-    assert.deepEqual((await market.walk(ofWallet)).find(({ kind }) => kind === 'list')?.token, {
-      name: 'First',
-      image,
-    });
+    assert.deepEqual(Object.fromEntries(namesIn(await market.walk(ofWallet)))['list'], ['First', image]);
     assert.equal((await market.get(`/explore/v1/activity?include=owner`)).status, 400);
+  });
+
+  test('a change is the same in the list and in the stream, which has no dollar rate, no name and no later change of it', async () => {
+    const subject = newCollection();
+    const query = `collection=${subject.slug}`;
+    await load(
+      [
+        subject.collection(),
+        subject.token('1', { name: 'First' }),
+        subject.listing('1', 30, { timestamp: market.ago(3 * MINUTE_MS) }),
+        subject.sale('2', 20, { timestamp: market.ago(2 * MINUTE_MS), seller: SELLER, buyer: SELLER }),
+      ],
+      { query, count: 3 },
+    );
+    const listed = await market.walk(`/explore/v1/activity?${query}&include=token`);
+    const [oldest = ''] = listed.map(({ offset }) => String(offset)).sort((a, b) => (a < b ? -1 : 1));
+    const from = `${oldest.slice(0, -16)}${String(Number(oldest.slice(-16)) - 1).padStart(16, '0')}`;
+    const { data } = (await market.get(`/explore/v1/stream/pages/${from}`)).body;
+    const withoutUsd = (price: any) => price && { ...price, usd: null };
+    assert.deepEqual(
+      data.filter(({ collectionId }: any) => collectionId === subject.id).toReversed(),
+      listed
+        .toSorted((a, b) => (a.offset < b.offset ? 1 : -1))
+        .map((row) => ({ ...row, name: null, price: withoutUsd(row.price), total: withoutUsd(row.total) })),
+    );
   });
 
   test('the activity of a wallet is what it has listed, sold and bought, on all chains or on one', async () => {

@@ -12,6 +12,7 @@ import {
   newCollection,
   range,
 } from '../../support/service/market.ts';
+import { until } from '../../support/until.ts';
 
 const VAULT = toEvmAddress('vault');
 const HASH = `0x${'5e'.repeat(32)}`;
@@ -287,11 +288,43 @@ forOneMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, 
     assert.equal(row.seller, null);
   });
 
-  test('a token of another collection has no orders in a list of this collection', async () => {
-    const [subject, other] = [newCollection(), newCollection()];
-    await market.load([subject.collection(), other.collection(), other.listing('1', 5)]);
-    assert.deepEqual(await walk({ collection: subject.id, token: `ethereum/${other.address}/1` }), []);
-    assert.equal((await walk({ collection: other.id, token: `ethereum/${other.address}/1` })).length, 1);
+  test('a token is named in full, or by its id with its collection, in the same way as in activity; one of another collection has no rows', async () => {
+    const [subject, other] = [newCollection(), newCollection({ chain: 'base' })];
+    await market.load([subject.collection(), other.collection(), other.listing('1', 5), other.listing('2', 6)]);
+    const full = `base/${other.address}/1`;
+    await until(
+      async () => {
+        market.advance(2_000);
+        return (await market.walk(`/explore/v1/activity?kinds=list&token=${full}`)).length > 0;
+      },
+      60_000,
+      'the listing was not logged',
+    );
+    for (const list of ['orders?', 'activity?kinds=list&']) {
+      const tokensOf = async (query: string) =>
+        (await market.walk(`/explore/v1/${list}${query}`)).map(({ tokenId }) => tokenId);
+      for (const query of [
+        `token=${full}`,
+        `token=${full}&collection=${other.slug}`,
+        `token=1&collection=${other.id}`,
+      ]) {
+        assert.deepEqual(await tokensOf(query), ['1'], list + query);
+      }
+      assert.deepEqual(await tokensOf(`token=${full}&collection=${subject.id}`), []);
+      for (const token of [
+        '1',
+        'base',
+        `base/${other.address}`,
+        `${full}/1`,
+        `nowhere/${other.address}/1`,
+        'base/1/1',
+      ]) {
+        const { status, body } = await market.get(`/explore/v1/${list}token=${token}`);
+        assert.deepEqual([status, body.error?.param], [400, 'token'], list + token);
+      }
+    }
+    const wallet = `/explore/v1/wallets/${SELLER}/activity?token=${full}`;
+    assert.deepEqual([(await market.walk(wallet)).length, await market.walk(`${wallet}&chain=ethereum`)], [1, []]);
   });
 
   test('a malformed parameter, a sort that is not possible, and a cursor of another list are rejected', async () => {

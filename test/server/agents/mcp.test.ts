@@ -204,7 +204,11 @@ describe('the MCP server', () => {
       ['list_tokens', { collection: COLLECTION, listed: 'yes' }, /listed must be true or false$/],
       ['list_tokens', { collection: COLLECTION, traits: 'Fog' }, /traits must be an object whose values are texts$/],
       ['list_tokens', { collection: COLLECTION, traits: { Weather: ['Fog'] } }, /traits must be an object whose/],
-      ['list_activity', { token: '1' }, /^Argument token needs collection$/],
+      [
+        'list_activity',
+        { token: '1' },
+        /^Argument token must be chain\/address\/tokenId, or with collection the token id/,
+      ],
       ['list_activity', { kinds: 'lists' }, /^Argument kinds must be kinds of activity, separated by commas: mint, /],
       ['search', {}, /q is required$/],
       ['get_collection', { collection: 5 }, /collection must be text$/],

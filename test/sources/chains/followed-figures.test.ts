@@ -24,7 +24,7 @@ import { ScriptedChain } from '../../support/chain/scripted-chain.ts';
 import { NOW, collection, emptyTables, ingest, toContext, token } from '../../support/service/intake.ts';
 import { mergeChanges } from '../../../src/market/activity/merge.ts';
 import { NEWEST, readActivity } from '../../../src/market/explore/activity.ts';
-import { toListedActivity } from '../../../src/market/explore/http/listed-activity.ts';
+import { toWireActivity } from '../../../src/market/explore/http/activity.ts';
 import { readPriceContext } from '../../../src/market/reads/http/price.ts';
 import type { OwnersPage } from '../../../src/market/explore/token-owners.ts';
 import { readTokenOwners } from '../../../src/market/explore/token-owners.ts';
@@ -225,7 +225,7 @@ forOneEngine('a collection that is followed', (engine) => {
     const listed = async (kinds: readonly ('sale' | 'transfer')[]) => {
       const prices = await readPriceContext(context.market);
       const { rows } = await readActivity(context.market, { ...filter, kinds }, { after: NEWEST, limit: 20 });
-      return rows.toReversed().map((row) => toListedActivity(context.market, row, { prices, tokens: new Map() }));
+      return rows.toReversed().map((row) => toWireActivity(context.market, row, { prices, token: null }));
     };
     const sales = await listed(['sale']);
     assert.deepEqual(

@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { ActivityKind } from '../../activity/market-change.ts';
 import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
-import type { AssetId } from '../../../platform/core/address.ts';
-import { parseAnyAddress, parseAssetId } from '../../../platform/core/address.ts';
+import { parseAnyAddress } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
+import { toServedImage } from '../../../platform/core/image-url.ts';
 import { parameterError, ServiceError } from '../../../platform/core/errors.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
@@ -15,13 +15,17 @@ import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelop
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
 import type { Market } from '../../reads/market.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
-import type { ActivityPosition } from '../activity.ts';
+import type { ObservedToken } from '../../index/queries/tokens.ts';
+import { toTokenKeyText } from '../../index/queries/tokens.ts';
+import type { Activity, ActivityPosition } from '../activity.ts';
 import { NEWEST, readActivity, readTokensOf } from '../activity.ts';
 import type { ActivityFilter } from '../queries/activity.ts';
+import type { ActivityContext } from './activity.ts';
+import { toWireActivity } from './activity.ts';
 import type { ExploreContext } from './context.ts';
-import { toListedActivity } from './listed-activity.ts';
 import type { ExploreContent } from './offset-meta.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import { parseTokenParameter, tokenParameter } from './token-parameter.ts';
 import { readExplorePrices } from './price.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
@@ -35,12 +39,7 @@ const listQuery = {
       examples: [EXAMPLE_COLLECTION.slug],
     }),
   ),
-  token: Type.Optional(
-    Type.String({
-      maxLength: 78,
-      description: 'Only changes of this token: EVM token id or Solana mint. Needs `collection`.',
-    }),
-  ),
+  token: tokenParameter('changes'),
   kinds: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -87,7 +86,7 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
           }),
         ),
       }),
-      response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
+      response: marketResponses(exploredPageOf('Activity'), 400, 404, 502),
     },
     respond: (_params, query) => respond(context, query, query.wallet ?? null),
   });
@@ -105,7 +104,7 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
         address: Type.String({ description: 'EVM or Solana address of the wallet.', examples: [EXAMPLE_TOKEN.seller] }),
       }),
       querystring: Type.Object({ chain: Type.Optional(chainSchema), ...listQuery }),
-      response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
+      response: marketResponses(exploredPageOf('Activity'), 400, 404, 502),
     },
     respond: ({ address = '' }, query) => respond(context, query, address),
   });
@@ -125,13 +124,15 @@ async function respond(
     isRead ? readActivity(market, filter, { after, limit: query.limit }) : { rows: [], next: null },
     readExplorePrices(market),
   ]);
-  const tokens = query.include === undefined ? NO_TOKENS : await readTokensOf(market, page.rows);
+  const tokens = query.include === undefined ? new Map<string, never>() : await readTokensOf(market, page.rows);
   return {
     cacheTag,
     policy: CACHE_POLICY,
     degraded: tokens === null,
     body: {
-      data: page.rows.map((change) => toListedActivity(market, change, { prices, tokens: tokens ?? NO_TOKENS })),
+      data: page.rows.map((change) =>
+        toWireActivity(market, change, { prices, token: tokens && toNamedToken(change, tokens) }),
+      ),
       pagination: {
         nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
         hasMore: page.next !== null,
@@ -140,9 +141,16 @@ async function respond(
   };
 }
 
-const NO_TOKENS = new Map<string, never>();
+function toNamedToken(
+  { collectionId, asset }: Activity,
+  tokens: ReadonlyMap<string, Pick<ObservedToken, 'name' | 'image'>>,
+): ActivityContext['token'] {
+  if (collectionId === null || asset === null) return null;
+  const token = tokens.get(toTokenKeyText({ collectionId, asset }));
+  return token ? { name: token.name, image: toServedImage(token.image) } : null;
+}
 
-/** `isEmpty`: no change can match, because the collection is not on the requested chain. */
+/** `isEmpty`: no change can match, because the collection is not on the requested chain, or the token is not of the collection. */
 type TaggedFilter = { filter: ActivityFilter; cacheTag: string; isEmpty: boolean };
 
 async function toFilter(market: Market, query: Query, wallet: string | null): Promise<TaggedFilter> {
@@ -153,25 +161,27 @@ async function toFilter(market: Market, query: Query, wallet: string | null): Pr
     });
   const kinds = toKinds(query.kinds);
   const { chain = null } = query;
-  if (query.collection === undefined) {
-    if (query.token !== undefined) throw parameterError('token', 'needs collection');
-    const filter = { chain, collectionId: null, asset: null, account, kinds };
-    return { filter, cacheTag: ALL_COLLECTIONS, isEmpty: false };
-  }
-  const collection = await resolveCollection(market, query.collection);
-  const asset = query.token === undefined ? null : requireAsset(market.chainOf(collection.chain)?.family, query.token);
-  const collectionId = locationOf(market, collection)?.collectionId ?? collection.id;
+  const collection = query.collection === undefined ? undefined : await resolveCollection(market, query.collection);
+  const location = collection && locationOf(market, collection);
+  const token = query.token === undefined ? null : parseTokenParameter(market, query.token, location);
+  const ofCollection = location?.collectionId ?? collection?.id ?? null;
+  const collectionId = token?.collectionId ?? ofCollection;
+  const isOther = ofCollection !== null && collectionId !== ofCollection;
+  const isElsewhere = chain !== null && collectionId !== null && (token ?? collection)?.chain !== chain;
   return {
-    filter: { chain: null, collectionId, asset, account, kinds },
-    cacheTag: cacheTagOf(collection, query.collection),
-    isEmpty: chain !== null && collection.chain !== chain,
+    filter: {
+      chain: collectionId === null ? chain : null,
+      collectionId,
+      asset: token?.asset ?? null,
+      account,
+      kinds,
+    },
+    cacheTag:
+      collection && query.collection !== undefined
+        ? cacheTagOf(collection, query.collection)
+        : (collectionId ?? ALL_COLLECTIONS),
+    isEmpty: isOther || isElsewhere,
   };
-}
-
-function requireAsset(family: 'evm' | 'solana' | undefined, token: string): AssetId {
-  const asset = family && parseAssetId(family, token);
-  if (!asset) throw parameterError('token', 'is not a token id of the collection');
-  return asset;
 }
 
 function toKinds(text: string | undefined): readonly ActivityKind[] {

@@ -1,23 +1,24 @@
-// Defines how an event of the activity log appears in responses, and converts stored events to this form.
+// Defines how a change of the market appears in responses. The lists of activity and the stream have the same form.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import type { ActivityRow } from '../../activity/queries/activity-rows.ts';
 import type { ActivityKind } from '../../activity/market-change.ts';
 import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
-import { toDetailedPrice } from '../../../platform/core/price.ts';
 import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { chainSchema } from '../../reads/http/asset-identity.ts';
 import {
   EXAMPLE_COLLECTION,
   EXAMPLE_TIME,
   EXAMPLE_TOKEN,
   toExamplePrice,
 } from '../../reads/http/example-collection.ts';
-import type { WirePrice } from '../../reads/http/price.ts';
+import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { toPriceContext, toPriceOrNull } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
+import type { Activity } from '../activity.ts';
+import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 import { EXAMPLE_UNITS, activityUnitFields, toActivityAmounts, toActivityUnits } from './activity-units.ts';
 import { addExampleDecimals } from './price.ts';
-import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 
 export const EXAMPLE_ACTIVITY = addExampleDecimals({
   offset: toExampleOffset(42),
@@ -27,6 +28,8 @@ export const EXAMPLE_ACTIVITY = addExampleDecimals({
   collectionId: EXAMPLE_COLLECTION.id,
   tokenId: EXAMPLE_TOKEN.tokenId,
   mint: null,
+  name: null,
+  image: null,
   price: { ...toExamplePrice(420n), usd: null },
   total: { ...toExamplePrice(420n), usd: null },
   ...EXAMPLE_UNITS,
@@ -41,29 +44,39 @@ export const EXAMPLE_ACTIVITY = addExampleDecimals({
   voidedBy: null,
 });
 
+const offsetForm = { pattern: OFFSET_PATTERN };
+
 export const ActivitySchema = Type.Object(
   {
-    offset: Type.String({
-      pattern: OFFSET_PATTERN,
-      description:
-        'The position in the stream. Comparing the offsets of an epoch as text gives the order of the events.',
-    }),
+    offset: typeOrNull<string>(
+      'string',
+      'The position in the log and in the stream. Comparing the offsets of an epoch as text gives the order of the changes. Null only in lists, for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age.',
+      offsetForm,
+    ),
     kind: Type.Unsafe<ActivityKind>({
       type: 'string',
       enum: ACTIVITY_KINDS,
       description: 'What has happened. Further kinds may be added.',
     }),
-    at: dateTime('When it happened.'),
-    chain: Type.String({ description: 'The chain.' }),
+    at: dateTime('When it happened, as the chain, the marketplace or the service recorded it.'),
+    chain: chainSchema,
     collectionId: typeOrNull<string>(
       'string',
       'Canonical id of the collection; null if no single collection is concerned.',
     ),
-    tokenId: typeOrNull<string>('string', 'Token id on EVM chains; null if no single token is concerned.'),
-    mint: typeOrNull<string>('string', 'Mint on Solana; null if no single token is concerned.'),
+    tokenId: typeOrNull<string>(
+      'string',
+      'EVM token id as a decimal string; null on Solana, and if no single token is concerned.',
+    ),
+    mint: typeOrNull<string>('string', 'Solana asset id; null on EVM chains, and if no single token is concerned.'),
+    name: typeOrNull<string>(
+      'string',
+      'Name of the token, in a list with `include=token`. Null in the stream, whose events never change, if no single token is concerned, and if it is not known.',
+    ),
+    image: typeOrNull<string>('string', 'Image URL of the token, in a list with `include=token`; null as `name`.'),
     price: refOrNull<WirePrice>(
       'Price',
-      'The price of one unit, or the new floor; for a sale of several tokens the price of all. Its `usd` is always null: dollar rates change, but an event does not.',
+      'The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. In the stream its `usd` is always null: dollar rates change, but an event does not.',
     ),
     ...activityUnitFields,
     from: typeOrNull<string>(
@@ -74,10 +87,10 @@ export const ActivitySchema = Type.Object(
       'string',
       'The buyer or the receiver; null if unknown, for a burn, and for a custody wallet.',
     ),
-    orderId: typeOrNull<string>('string', 'Id of the order.'),
+    orderId: typeOrNull<string>('string', 'The order or listing that the change concerns; null if there is none.'),
     marketplace: typeOrNull<string>(
       'string',
-      "An upper-case code for the service's own orders and sales, the lower-case source slug for others.",
+      "An upper-case code for the service's own orders and sales, the lower-case source slug for others; null if no marketplace is concerned.",
     ),
     self: Type.Boolean({
       description:
@@ -90,64 +103,76 @@ export const ActivitySchema = Type.Object(
     ),
     voids: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
-      items: { type: 'string' },
-      description:
-        'The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds.',
+      items: { type: 'string', ...offsetForm },
+      description: 'For `reorg`: the offsets of the earlier changes that it takes back. Otherwise null.',
     }),
     voidedBy: typeOrNull<string>(
       'string',
-      'In lists of activity, the offset of the `reorg` that took this event back. In the stream always null: an event does not change once it has an offset.',
+      'In lists, the offset of the `reorg` that took this change back; null if it was not taken back. In the stream always null: an event does not change once it has an offset.',
+      offsetForm,
     ),
   },
   {
     $id: 'Activity',
     title: 'Activity',
-    description: 'An event of the market. An event does not change once it has an offset.',
+    description: 'A change of the market. All fields are always present.',
     examples: [EXAMPLE_ACTIVITY],
     ...closed,
   },
 );
 export type WireActivity = Static<typeof ActivitySchema>;
 
-/** Whether the change is a sale from an account to itself. */
-export function isSelfTrade({ kind, from, to }: Pick<ActivityRow, 'kind' | 'from' | 'to'>): boolean {
-  return kind === 'sale' && from !== null && from === to;
+/** `token`: the name and the image of the token of the change. Null if they were not requested, or if nothing is known of the token. */
+export type ActivityContext = { prices: PriceContext; token: { name: string | null; image: string | null } | null };
+
+/**
+ * The context of the stream, which must give the same object for the same event at any time. So it has neither dollar rates nor names, because
+ * both change.
+ */
+export function toStreamContext(market: Pick<Market, 'serviceName' | 'custodyWallets'>): ActivityContext {
+  return { prices: toPriceContext(market, { rates: new Map(), now: 0, hasDecimals: true }), token: null };
 }
 
-type ActivityRules = Pick<Market, 'chains' | 'serviceName' | 'custodyWallets'>;
-
-/** Must give the same object for the same event at any time. So the object has no dollar value, because dollar rates change. */
 export function toWireActivity(
-  { chains, serviceName, custodyWallets }: ActivityRules,
-  event: ActivityRow,
+  market: Pick<Market, 'chainOf' | 'serviceName'>,
+  change: Activity,
+  { prices, token }: ActivityContext,
 ): WireActivity {
-  const chain = chains.get(event.chain);
-  const isOwnOrder = event.orderId !== null && event.marketplace === null && event.origin === 'main';
-  const isOwn = isOwnOrder || event.marketplace === serviceName;
+  const chain = market.chainOf(change.chain);
   const isMint = chain?.family === 'solana';
-  const { unitRaw, totalRaw } = toActivityAmounts(event);
-  const priceOf = (raw: bigint | null) => (raw === null || !chain ? null : toDetailedPrice(raw, chain, new Map(), 0));
-  const withoutCustody = (address: string | null) =>
-    address !== null && custodyWallets.has(address as never) ? null : address;
+  const { epoch, collectionId, asset } = change;
+  const { unitRaw, totalRaw } = toActivityAmounts(change);
+  const isOwn = change.isOwn || change.marketplace === market.serviceName;
+  const toAccount = (account: string | null) =>
+    account !== null && prices.custodyWallets.has(account) ? null : account;
+  const toOffsetOrNull = (position: number | null) =>
+    epoch === null || position === null ? null : toOffset(epoch, position);
   return {
-    offset: toOffset(event.epoch, event.position),
-    kind: event.kind,
-    at: new Date(event.at).toISOString(),
-    chain: event.chain,
-    collectionId: event.collectionId,
-    tokenId: isMint ? null : event.asset,
-    mint: isMint ? event.asset : null,
-    price: priceOf(unitRaw),
-    total: priceOf(totalRaw),
-    ...toActivityUnits(event, chain ?? null),
-    from: withoutCustody(event.from),
-    to: withoutCustody(event.to),
-    orderId: event.orderId,
-    marketplace: isOwn ? serviceName.toUpperCase() : event.marketplace,
-    self: isSelfTrade(event),
-    tx: event.tx,
-    reason: event.reason,
-    voids: event.voids && event.voids.map((position) => toOffset(event.epoch, position)),
-    voidedBy: null,
+    offset: toOffsetOrNull(change.position),
+    kind: change.kind,
+    at: new Date(change.at).toISOString(),
+    chain: change.chain,
+    collectionId,
+    tokenId: isMint ? null : asset,
+    mint: isMint ? asset : null,
+    name: token?.name ?? null,
+    image: token?.image ?? null,
+    price: toPriceOrNull(unitRaw, chain, prices),
+    total: toPriceOrNull(totalRaw, chain, prices),
+    ...toActivityUnits(change, chain),
+    from: toAccount(change.from),
+    to: toAccount(change.to),
+    orderId: change.orderId,
+    marketplace: isOwn ? prices.ownCode : change.marketplace,
+    self: isSelfTrade(change),
+    tx: change.tx,
+    reason: change.reason,
+    voids: change.voids && change.voids.flatMap((position) => toOffsetOrNull(position) ?? []),
+    voidedBy: toOffsetOrNull(change.voidedBy),
   };
+}
+
+/** Whether the change is a sale from an account to itself. */
+function isSelfTrade({ kind, from, to }: Pick<Activity, 'kind' | 'from' | 'to'>): boolean {
+  return kind === 'sale' && from !== null && from === to;
 }

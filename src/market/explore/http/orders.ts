@@ -6,14 +6,12 @@ import Type from 'typebox';
 import type { Address } from '../../../platform/core/address.ts';
 import { parseAnyAddress } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
-import { toCollectionId } from '../../../platform/core/collection.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { parameterError, ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { closed } from '../../../platform/http/schema-builders.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { invalidCursor, marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
-import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
-import { parseTokenLocation } from '../../reads/http/token.ts';
+import { EXAMPLE_COLLECTION } from '../../reads/http/example-collection.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { Market } from '../../reads/market.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
@@ -26,6 +24,7 @@ import type { ListingPrices } from './listing.ts';
 import { HASHED_LISTING_EXAMPLE, ListingSchema, readListingPrices, toListed, toWireListing } from './listing.ts';
 import { dormantField } from './order.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import { parseTokenParameter, tokenParameter } from './token-parameter.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
 const NAME_LENGTH_MAX = 500;
@@ -71,14 +70,7 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
             examples: [EXAMPLE_COLLECTION.slug],
           }),
         ),
-        token: Type.Optional(
-          Type.String({
-            maxLength: 200,
-            description:
-              'Only orders of this token: chain, contract address and token id; on Solana the mint of the collection and of the token.',
-            examples: [`${EXAMPLE_COLLECTION.chain}/${EXAMPLE_COLLECTION.contractAddress}/${EXAMPLE_TOKEN.tokenId}`],
-          }),
-        ),
+        token: tokenParameter('orders'),
         maker: Type.Optional(Type.String({ maxLength: 44, description: 'Only orders of this seller.' })),
         source: Type.Optional(
           Type.String({
@@ -143,13 +135,12 @@ type Filter = Omit<OrderListQuery, 'after' | 'limit'>;
 async function toFilter(market: Market, query: Query): Promise<{ cacheTag: string; filter: Filter | null }> {
   const { status: state, sort } = query;
   const account = query.maker === undefined ? null : parseMaker(query.maker);
-  const token = query.token === undefined ? null : parseToken(market, query.token);
-  const tokenCollectionId = token && toCollectionId(token.chain.id, token.contractAddress);
-  const collection = query.collection === undefined ? null : await resolveCollection(market, query.collection);
+  const collection = query.collection === undefined ? undefined : await resolveCollection(market, query.collection);
   const location = collection && locationOf(market, collection);
-  const collectionId = tokenCollectionId ?? (collection && (location?.collectionId ?? collection.id));
+  const token = query.token === undefined ? null : parseTokenParameter(market, query.token, location);
+  const collectionId = token?.collectionId ?? location?.collectionId ?? collection?.id ?? null;
   rejectUnindexed(query, { isWholeMarket: collectionId === null && account === null });
-  const isOther = collection !== null && collectionId !== (location?.collectionId ?? collection.id);
+  const isOther = collection !== undefined && collectionId !== (location?.collectionId ?? collection.id);
   const filter = {
     collectionId,
     asset: token?.asset ?? null,
@@ -162,7 +153,7 @@ async function toFilter(market: Market, query: Query): Promise<{ cacheTag: strin
     cacheTag:
       collection && query.collection !== undefined
         ? cacheTagOf(collection, query.collection)
-        : (tokenCollectionId ?? ALL_COLLECTIONS),
+        : (token?.collectionId ?? ALL_COLLECTIONS),
     filter: isOther ? null : filter,
   };
 }
@@ -188,18 +179,6 @@ function parseMaker(text: string): Address {
   const account = parseAnyAddress(text);
   if (!account) throw parameterError('maker', 'is not an EVM or Solana address');
   return account;
-}
-
-function parseToken(market: Market, text: string) {
-  const [chain, address, tokenId, ...rest] = text.split('/');
-  if (rest.length > 0 || tokenId === undefined) {
-    throw parameterError('token', 'must be chain/address/tokenId');
-  }
-  return parseTokenLocation(
-    market,
-    { chain, address, tokenId },
-    (name, mistake) => new ServiceError('bad_request', `Query parameter token: ${name} ${mistake}`, { param: 'token' }),
-  );
 }
 
 /** The own orders have the name of the service as their source, which responses show in upper case. */

@@ -12,7 +12,6 @@ import { CollectionSummarySchema } from '../../reads/http/collections.ts';
 import type { PublicInterface } from '../../reads/http/public-interface.ts';
 import { registerPublicInterface } from '../../reads/http/public-interface.ts';
 import { registerActivityRoutes } from './activity-list.ts';
-import { ListedActivitySchema } from './listed-activity.ts';
 import { ActivitySchema } from './activity.ts';
 import { MarketCollectionSchema, registerCollectionRoutes } from './collections.ts';
 import type { ExploreContext } from './context.ts';
@@ -79,7 +78,6 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     HoldersSchema,
     TraitSchema,
     WalletCollectionSchema,
-    ListedActivitySchema,
     ActivitySchema,
     PaginationSchema,
   ].map(withDecimalsInExamples),

@@ -42,9 +42,15 @@ export type PriceContext = {
 };
 
 export async function readPriceContext(market: Market, { hasDecimals = false } = {}): Promise<PriceContext> {
-  const { serviceName, custodyWallets } = market;
   const rates = await market.rates.read();
-  return { rates, now: market.clock(), ownCode: serviceName.toUpperCase(), custodyWallets, hasDecimals };
+  return toPriceContext(market, { rates, now: market.clock(), hasDecimals });
+}
+
+export function toPriceContext(
+  { serviceName, custodyWallets }: Pick<Market, 'serviceName' | 'custodyWallets'>,
+  options: Pick<PriceContext, 'rates' | 'now' | 'hasDecimals'>,
+): PriceContext {
+  return { ...options, ownCode: serviceName.toUpperCase(), custodyWallets };
 }
 
 export function toPriceIn({ rates, now, hasDecimals }: PriceContext, raw: bigint, chain: Chain): Price {

@@ -11,11 +11,10 @@ import { createChains } from '../../../../src/platform/core/chains.ts';
 import { systemClock } from '../../../../src/platform/core/clock.ts';
 import { createLog } from '../../../../src/platform/core/log.ts';
 import type { Database, Queryable } from '../../../../src/platform/database/port.ts';
-import { toWireActivity } from '../../../../src/market/explore/http/activity.ts';
+import { createFeedReader } from '../../../../src/market/explore/http/stream/feed.ts';
 import { STREAM_HEADERS } from '../../../../src/market/explore/http/stream/event-stream.ts';
 import { Subscriptions } from '../../../../src/market/explore/http/stream/subscriptions.ts';
 import { ActivityFeed } from '../../../../src/market/explore/stream/activity-feed.ts';
-import { createLogReader } from '../../../../src/market/explore/stream/log-reader.ts';
 import type { StreamFilter } from '../../../../src/market/explore/stream/stream-entry.ts';
 import { passesFilter, toStreamFilter } from '../../../../src/market/explore/stream/stream-entry.ts';
 import { RejectionCounts } from '../../../../src/platform/http/rejection-counts.ts';
@@ -61,7 +60,7 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
       const common = { main, indexer: main, chains: createChains(null), clock: systemClock, random, log };
       const market = new Market({ ...rules, ...common });
       const counts = { reads: 0, events: 0 };
-      const reader = createLogReader(market, (event) => JSON.stringify(toWireActivity(market, event)));
+      const reader = createFeedReader(market);
       const feed = new ActivityFeed({
         random,
         log,
