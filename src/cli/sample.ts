@@ -9,7 +9,8 @@ export const defineSample: DefineCommand = (sample, io) => {
   sample
     .command('remove')
     .description(
-      'Remove the collections of the sample marketplace, with their orders, listings, sales, tokens and figures. All other data stays.',
+      'Remove the collections of the sample marketplace, with their orders, listings, sales, tokens and figures, also those that were imported ' +
+        'into these collections since. All other data stays.',
     )
     .option('--json', JSON_OPTION)
     .action((options) => removeSample(options, io));

@@ -102,6 +102,33 @@ forOneEngine('removing the sample', (engine) => {
       assert.deepEqual((await service.operate('sample.remove', {})).body.result, { collections: 0 });
     });
 
+    test('what was imported into a collection of the sample leaves with it, and the undo of the import finds its rows gone', async () => {
+      await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
+      const { id } = (await service.ok('/v1/collections/harbour-lights')).data;
+      const [chain, contractAddress] = id.split('_');
+      const listing = {
+        kind: 'listing',
+        source: 'opensea',
+        chain,
+        contractAddress,
+        priceRaw: '5',
+        timestamp: new Date(START).toISOString(),
+        seller: SAMPLE_OWNER,
+      };
+      const mine = newCollection();
+      await service.load([
+        mine.collection(),
+        mine.listing('1', 5),
+        ...['1', '2'].map((tokenId) => ({ ...listing, tokenId, id: `mine-${tokenId}` })),
+      ]);
+      await service.operate('sample.remove', {});
+      const [{ id: newest }] = (await service.operate('imports.list', {})).body.result;
+      const { rows } = (await service.operate('imports.undo', { id: newest, dryRun: true })).body.result;
+      assert.deepEqual(rows.listing, { removed: 1, restored: 0, missing: 2, kept: 0 });
+      assert.equal((await service.get('/v1/collections/harbour-lights')).status, 404);
+      await service.operate('collections.remove', { id: mine.id, purge: true });
+    });
+
     test('the sample can be loaded again after its removal', async () => {
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
       assert.equal((await service.walk('/v1/collections')).length, SAMPLE_SIZE + 2);
