@@ -29,7 +29,8 @@ export function createMcpResponder({ name, version, chains, log }: McpOptions): 
     const server = new McpServer({ name, version }, { instructions, capabilities: { tools: { listChanged: false } } });
     for (const { tool, input, output } of tools) {
       const { description } = tool;
-      const definition = { description, inputSchema: input, outputSchema: output, annotations: READ_ONLY };
+      const title = toTitle(tool.name);
+      const definition = { title, description, inputSchema: input, outputSchema: output, annotations: READ_ONLY };
       server.registerTool(tool.name, definition, (given) => callTool(tool, { context, given, log }));
     }
     return server;
@@ -39,6 +40,12 @@ export function createMcpResponder({ name, version, chains, log }: McpOptions): 
     const handler = createMcpHandler(() => createServer({ read, chains }), { maxSubscriptions: 0 });
     return handler.fetch(request);
   };
+}
+
+/** What clients show to people: `List collections` for `list_collections`. */
+function toTitle(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }
 
 /** An error that is not a ToolError is a bug: it is logged, and the agent gets no detail. */

@@ -6,6 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { McpClient } from '../../support/service/mcp-client.ts';
 import { connectMcp } from '../../support/service/mcp-client.ts';
 import { useSampleService } from '../../support/service/sample-service.ts';
+import { startTestService } from '../../support/service/service.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const TOKENS_MAX = 3_300;
 /** A low estimate: with the tokenizers o200k and cl100k, a token of the definitions has more than 4 characters on average. */
@@ -65,9 +67,12 @@ describe('the MCP server', () => {
     get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],
   });
 
-  test('the definitions of all tools together have fewer than 3,300 tokens of a language model, and all tools are read-only', () => {
-    assert.ok(JSON.stringify(client.tools).length / CHARACTERS_A_TOKEN < TOKENS_MAX);
-    for (const { name, description = '', outputSchema, annotations } of client.tools) {
+  test('the definitions of all tools together have fewer than 3,300 tokens of a language model, and each tool has a title and is read-only', () => {
+    // Clients show titles to people, and not to the model.
+    const forModels = client.tools.map(({ title: _title, ...tool }) => tool);
+    assert.ok(JSON.stringify(forModels).length / CHARACTERS_A_TOKEN < TOKENS_MAX);
+    for (const { name, title, description = '', outputSchema, annotations } of client.tools) {
+      assert.match(title ?? '', /^[A-Z][a-z]+( [a-z]+)*$/, name);
       assert.ok(description.length > 20 && outputSchema, name);
       assert.deepEqual(annotations, { readOnlyHint: true }, name);
     }
@@ -296,6 +301,17 @@ describe('the MCP server', () => {
       websiteUrl: 'https://market.example/mercat/docs/agents.md',
       remotes: [{ type: 'streamable-http', url: 'https://market.example/mercat/mcp' }],
     });
+  });
+
+  test('at an address without a domain there is no server.json, because a registry names a server by its domain', async (t) => {
+    for (const host of ['', 'http://192.0.2.7:8080', 'http://[2001:db8::1]', 'http://localhost:8080']) {
+      const local = await startTestService({ settings: { BASE_URL: host, DATA_DIR: temporaryDirectory() } });
+      t.after(() => local.close());
+      const response = await fetch(`${local.url}/mcp/server.json`);
+      const { error } = (await response.json()) as any;
+      assert.deepEqual([response.status, error.code], [404, 'not_found'], host);
+      assert.match(error.message, /Set BASE_URL to the public address of the service, with a domain/);
+    }
   });
 
   test('only POST is allowed, and nothing can be subscribed to', async () => {

@@ -55,23 +55,33 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
 /** The version of the schema of `server.json`: https://modelcontextprotocol.io/registry/remote-servers. */
 const SERVER_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
 
-/** The name of a server begins with its domain in reverse. */
+/** Throws `not_found` at an address without a domain. */
 function describeServer({ version, baseUrl }: McpRouteOptions): object {
   const url = baseUrl().replace(/\/$/, '');
-  const domain = new URL(url).hostname
-    .replaceAll(/[^a-z\d.-]/g, '')
-    .split('.')
-    .toReversed()
-    .join('.');
+  const namespace = toNamespace(new URL(url).hostname);
+  if (namespace === null) {
+    throw new ServiceError(
+      'not_found',
+      'A registry names a server by its domain. Set BASE_URL to the public address of the service, with a domain',
+    );
+  }
   return {
     $schema: SERVER_SCHEMA,
-    name: `${domain}/mercat`,
+    name: `${namespace}/mercat`,
     title: 'Mercat',
     description: 'NFT market data, read-only: collections, floors, listings, sales, tokens, wallets and orders.',
     version,
     websiteUrl: `${url}/docs/agents.md`,
     remotes: [{ type: 'streamable-http', url: url + MCP_PATH }],
   };
+}
+
+/** A domain whose last label has a letter, so that it is no IP address. The URL parser has put it into lower case, and international names into ASCII. */
+const DOMAIN = /^([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*$/;
+
+/** The domain in reverse, with which the name of the server begins. Null for an IP address, and for a name of the local network. */
+function toNamespace(hostname: string): string | null {
+  return DOMAIN.test(hostname) ? hostname.split('.').toReversed().join('.') : null;
 }
 
 /**
