@@ -39,6 +39,7 @@ test('pictures of IPFS and Arweave are loaded from their gateways, and all other
   assert.equal(shown('IPFS://ipfs/Qm1/7.png'), 'https://gateway.example/ipfs/Qm1/7.png');
   assert.equal(shown('ar://abc'), 'https://arweave.example/abc');
   assert.equal(shown('https://pictures.example/ipfs.png'), 'https://pictures.example/ipfs.png');
+  assert.equal(shown('http://127.0.0.1:8080/mercat/explore/v1/images/base_0x1/2'), 'explore/v1/images/base_0x1/2');
   assert.equal(toPictureUrl('ar://abc', parseGateways('ipfs=https://gateway.example/ipfs')), null);
   assert.equal(toPictureUrl('ipfs://Qm1', parseGateways('')), null);
 });

@@ -23,7 +23,7 @@ export type Activity = {
   mint: string | null;
   /** Name of the token, in a list with `include=token`. Null in the stream, whose events never change, if no single token is concerned, and if it is not known. */
   name: string | null;
-  /** Image URL of the token, in a list with `include=token`; null as `name`. */
+  /** Image URL of the token; known as `name` is. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   image: string | null;
   /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. In the stream its `usd` is always null: dollar rates change, but an event does not. */
   price: ExplorePrice | null;
@@ -93,9 +93,9 @@ export type ExploreCollectionSummary = {
   name: string;
   /** Platform slug; usable as `{id}`. */
   slug: string | null;
-  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
+  /** Image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   image: string | null;
-  /** Banner image URL. In a list, null for the same reason as `image`. */
+  /** Banner image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   banner: string | null;
   /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
   description: string | null;
@@ -290,9 +290,9 @@ export type MarketCollection = {
   name: string;
   /** Platform slug; usable as `{id}`. */
   slug: string | null;
-  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
+  /** Image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   image: string | null;
-  /** Banner image URL. In a list, null for the same reason as `image`. */
+  /** Banner image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   banner: string | null;
   /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
   description: string | null;
@@ -477,7 +477,7 @@ export type Token = {
   collectionId: string;
   /** Name of the token. */
   name: string | null;
-  /** Image URL. In a response with several tokens, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single token has it. */
+  /** Image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   image: string | null;
   /** Rarity. */
   rarity: {
@@ -556,9 +556,9 @@ export type WalletCollection = {
   name: string;
   /** Platform slug; usable as `{id}`. */
   slug: string | null;
-  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
+  /** Image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   image: string | null;
-  /** Banner image URL. In a list, null for the same reason as `image`. */
+  /** Banner image URL. An inline image (`data:`) of more than 2048 bytes is replaced by a URL of this service, from which it is loaded. */
   banner: string | null;
   /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
   description: string | null;
@@ -1034,9 +1034,9 @@ export type ExploreMethods = {
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
   /** List the tokens of a collection. The tokens of which the service has a record, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first, and listed tokens without a record are in the list too. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
-  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it. In a response to a request for one token, the image may be an inline image of any size. */
+  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
-  /** Read a token with its traits. A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it. The image may be an inline image of any size. */
+  /** Read a token with its traits. A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it. */
   getMarketToken(parameters: GetMarketTokenParameters, options?: CallOptions): Promise<GetMarketTokenResult>;
   /** List the owners of a token. The accounts that hold units of the token, by the log of the followed chain, sorted by address. If the collection is not followed on its chain, the list has at most one owner, whose `balance` is null. */
   listTokenOwners(parameters: ListTokenOwnersParameters, options?: CallOptions): Pages<ListTokenOwnersResult>;

@@ -9,10 +9,16 @@ export function parseGateways(text: string): Gateways {
   return new Map(parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]));
 }
 
-/** Null if the URL has a scheme for which there is no gateway. */
+/** The URL of an image that the service itself serves. */
+const OWN_IMAGE = /\/(explore\/v1\/images\/[^/?#]+\/[^/?#]+)$/;
+
+/**
+ * Null if the URL has a scheme for which there is no gateway. An image of the service is loaded from where the page comes from, because the service may
+ * not know the address at which this browser reaches it.
+ */
 export function toPictureUrl(url: string, gateways: Gateways): string | null {
   const [, scheme, rest = ''] = /^(ipfs|ar):\/*(.*)$/is.exec(url) ?? [];
-  if (scheme === undefined) return url;
+  if (scheme === undefined) return OWN_IMAGE.exec(url)?.[1] ?? url;
   const gateway = gateways.get(scheme.toLowerCase());
   // Some records repeat the name of the scheme: ipfs://ipfs/Qm….
   return gateway === undefined ? null : `${gateway}/${rest.replace(/^ipfs\//i, '')}`;

@@ -25,7 +25,7 @@ export async function readTokenOwners(
 ): Promise<OwnersPage> {
   const key = { collectionId: toCollectionId(location.chain.id, location.contractAddress), asset: location.asset };
   const [{ tokens, degraded }, read] = await Promise.all([
-    findTokens(market, market.tokenOverlay, [location], { openListed: true, largeImages: false }),
+    findTokens(market, market.tokenOverlay, [location], { openListed: true }),
     market.exploredOrders.read((db) => listTokenHolders(db, key, { after: after ?? '', limit: limit + 1 })),
   ]);
   const [token] = tokens;

@@ -106,7 +106,7 @@ export async function findTokens(
   market: Market,
   source: MarketSource,
   locations: readonly TokenLocation[],
-  { openListed, largeImages }: { openListed: boolean; largeImages: boolean },
+  { openListed, largeImages = false }: { openListed: boolean; largeImages?: boolean },
 ): Promise<FoundTokens> {
   const solana = locations.filter(({ chain }) => chain.family === 'solana');
   const solanaIds = solana.map(({ chain, contractAddress }) => toCollectionId(chain.id, contractAddress));

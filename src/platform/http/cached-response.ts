@@ -6,8 +6,11 @@ import type { ContentCoding } from './content-coding.ts';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
 import { toJsonText } from './serialised-json.ts';
 
-/** The times for which shared caches may keep a response and serve it stale, in seconds. `immutable`: the response never changes. */
-export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number } | 'immutable';
+/**
+ * The times for which shared caches may keep a response and serve it stale, in seconds, and for which browsers may keep it (default: 0).
+ * `immutable`: the response never changes.
+ */
+export type CachePolicy = { maxAgeS?: number; sharedMaxAgeS: number; staleWhileRevalidateS: number } | 'immutable';
 
 /** The policy of responses that should soon be replaced, such as degraded responses. */
 export const SHORT_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 } satisfies CachePolicy;
@@ -68,27 +71,48 @@ export type ResponseContent = {
  * depend on that time.
  */
 export function createCachedResponse(options: ResponseContent): CachedResponse {
-  const { degraded = false } = options;
-  const policy = degraded ? SHORT_POLICY : options.policy;
+  const { degraded = false, validUntil = null, timestamped } = options;
   const text = toJsonText(options.body);
-  const bytes = toOwnBuffer(text);
+  const file = createCachedFile({
+    bytes: toOwnBuffer(text),
+    type: 'application/json; charset=utf-8',
+    cacheTag: options.cacheTag,
+    policy: degraded ? SHORT_POLICY : options.policy,
+  });
+  if (!timestamped) return { ...file, degraded, validUntil };
+  return { ...file, degraded, validUntil, parts: text.split(RESPONSE_TIME).map(toOwnBuffer), encoded: null };
+}
+
+/** `type`: the media type. `headers`: in addition to those of all cached responses. */
+export type FileContent = {
+  bytes: Buffer;
+  type: string;
+  headers?: Readonly<Record<string, string>>;
+  cacheTag: string;
+  policy: CachePolicy;
+};
+
+export function createCachedFile({ bytes, type, headers = {}, cacheTag, policy }: FileContent): CachedResponse {
   const etag = `W/"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`;
-  const shared = { 'cache-control': toCacheControl(policy), etag, vary: 'Accept-Encoding', ...CORS_HEADERS };
+  const shared = {
+    'cache-control': toCacheControl(policy),
+    etag,
+    vary: 'Accept-Encoding',
+    ...CORS_HEADERS,
+    ...headers,
+  };
+  const isText = /^application\/json|xml$/.test(type);
   return {
     route: null,
-    cacheTag: options.cacheTag,
-    validUntil: options.validUntil ?? null,
-    degraded,
+    cacheTag,
+    validUntil: null,
+    degraded: false,
     ageMs: 0,
-    parts: options.timestamped ? text.split(RESPONSE_TIME).map(toOwnBuffer) : [bytes],
+    parts: [bytes],
     size: bytes.length,
-    encoded: bytes.length < ENCODED_BYTES_MIN || options.timestamped ? null : new EncodedBodies(bytes),
+    encoded: bytes.length < ENCODED_BYTES_MIN || !isText ? null : new EncodedBodies(bytes),
     etag,
-    headers: flatten({
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': String(bytes.length),
-      ...shared,
-    }),
+    headers: flatten({ 'content-type': type, 'content-length': String(bytes.length), ...shared }),
     notModifiedHeaders: flatten(shared),
   };
 }
@@ -175,8 +199,8 @@ export function isNotModified(headers: IncomingHttpHeaders, etag: string): boole
 
 function toCacheControl(policy: CachePolicy): string {
   if (policy === 'immutable') return `public, max-age=${IMMUTABLE_MAX_AGE_S}, immutable`;
-  const { sharedMaxAgeS, staleWhileRevalidateS } = policy;
-  return `public, max-age=0, s-maxage=${sharedMaxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
+  const { maxAgeS = 0, sharedMaxAgeS, staleWhileRevalidateS } = policy;
+  return `public, max-age=${maxAgeS}, s-maxage=${sharedMaxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
 }
 
 function flatten(headers: Record<string, string>): string[] {

@@ -1,11 +1,12 @@
-// Contracts and vendors choose images, also inline images of a hundred kilobytes. Lists and batches do not multiply them.
+// Contracts and vendors choose images, also inline images of a hundred kilobytes. Lists and batches do not multiply them. In the explore
+// interface a large inline image has a URL of its own.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import type { AssetId } from '../../../src/platform/core/address.ts';
-import { LISTED_IMAGE_LENGTH_MAX } from '../../../src/platform/core/image-url.ts';
+import { LISTED_IMAGE_LENGTH_MAX, UNREAD_INLINE_IMAGE } from '../../../src/platform/core/image-url.ts';
 import { URL_MAX } from '../../../src/intake/records/fields.ts';
 import { listCollectionsByIds } from '../../../src/market/reads/queries/collections.ts';
 import { listObservedTokens, toTokenKeyText } from '../../../src/market/index/queries/tokens.ts';
@@ -43,7 +44,9 @@ forOneMarket('large images', {}, (market) => {
         body: JSON.stringify({ tokens }),
       });
 
-    test('no list has a large image, and every single resource has it', async () => {
+    const urlOf = (name: string) => `${market.url}/explore/v1/images/${subject.id}/${name}`;
+
+    test('no list has a large image, and every single resource of /v1 has it', async () => {
       await loaded();
       const { id } = subject;
       const lists = [
@@ -61,16 +64,38 @@ forOneMarket('large images', {}, (market) => {
         assert.ok(!text.includes('AAAAAAAA') || text.includes('small'), path);
         assert.ok(text.length < 2 * TOKENS * LISTED_IMAGE_LENGTH_MAX, `${path}: ${text.length}`);
       }
-      const [first, second] = (await market.ok(`/explore/v1/collections/${id}/tokens?limit=100`)).data;
-      assert.deepEqual([first.image, second.image], [SMALL, null]);
-      for (const path of [`/v1/collections/${id}`, `/explore/v1/collections/${id}`]) {
-        const { data } = await market.ok(path);
-        assert.deepEqual([data.image, data.banner], [LARGE, LARGE], path);
-      }
+      const { data } = await market.ok(`/v1/collections/${id}`);
+      assert.deepEqual([data.image, data.banner], [LARGE, LARGE]);
+      const listed = (await market.ok('/v1/collections?limit=100')).data.find((row: any) => row.id === id);
+      assert.deepEqual([listed.image, listed.banner], [null, null]);
       const single = await market.ok(`/v1/tokens/${subject.chain}/${subject.address}/7`);
       assert.equal(single.data.image, inline(URL_MAX, '7'));
-      const { body } = await post([names[7]]);
-      assert.equal(body.data[0].image, inline(URL_MAX, '7'));
+    });
+
+    test('in the explore interface each row with a large inline image has the URL of the image, in lists and alone', async () => {
+      await loaded();
+      const { id, chain, address } = subject;
+      const rows = async (path: string) => (await market.ok(`/explore/v1/${path}`)).data;
+      const imagesOf = (found: any[]) => Object.fromEntries(found.map((row) => [row.tokenId, row.image]));
+      const expected = Object.fromEntries(range(TOKENS).map((token) => [String(token), urlOf(String(token))]));
+      for (const path of [`collections/${id}/tokens?limit=100`, `wallets/${owner}/tokens?limit=100`]) {
+        assert.deepEqual(imagesOf(await rows(path)), expected, path);
+      }
+      assert.equal((await rows(`tokens/${chain}/${address}/7`)).image, urlOf('7'));
+      assert.deepEqual(
+        (await post([names[7]])).body.data.map(({ image }: any) => image),
+        [urlOf('7')],
+      );
+      const [found] = await rows('search?q=Drawing%205');
+      assert.equal(found.token.image, urlOf('5'));
+      const ofCollection = [urlOf('image'), urlOf('banner')];
+      const collections = [
+        await rows(`collections/${id}`),
+        (await rows(`collections?ids=${id}`))[0],
+        (await rows(`search?q=${address}`))[0].collection,
+        (await rows(`wallets/${owner}/collections`))[0],
+      ];
+      for (const { image, banner } of collections) assert.deepEqual([image, banner], ofCollection);
     });
 
     test('lists do not read large images from the database', async () => {
@@ -80,10 +105,10 @@ forOneMarket('large images', {}, (market) => {
         const observed = await listObservedTokens(market.indexer(), keys, { now: market.now(), largeImages });
         return keys.map((key) => observed.get(toTokenKeyText(key))?.image);
       };
-      assert.deepEqual(await imagesOf(false), [SMALL, ...keys.slice(1).map(() => null)]);
+      assert.deepEqual(await imagesOf(false), [SMALL, ...keys.slice(1).map(() => UNREAD_INLINE_IMAGE)]);
       assert.deepEqual(await imagesOf(true), [SMALL, ...keys.slice(1).map(({ asset }) => inline(URL_MAX, asset))]);
       const [listed] = await listCollectionsByIds(market.main(), [subject.id]);
-      assert.deepEqual([listed?.image, listed?.banner], [null, null]);
+      assert.deepEqual([listed?.image, listed?.banner], [UNREAD_INLINE_IMAGE, UNREAD_INLINE_IMAGE]);
     });
 
     test('a batch has one row for each entry, also for a token that it names a hundred times, and no large image', async () => {
@@ -94,7 +119,7 @@ forOneMarket('large images', {}, (market) => {
         body.data.map((row: any) => row.tokenId),
         [...range(TOKENS - 1).map(() => '7'), '0'],
       );
-      assert.deepEqual([body.data[0].image, body.data.at(-1).image], [null, SMALL]);
+      assert.deepEqual([body.data[0].image, body.data.at(-1).image], [urlOf('7'), urlOf('0')]);
       assert.ok(text.length < MIB, String(text.length));
     });
 

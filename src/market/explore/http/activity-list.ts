@@ -7,7 +7,6 @@ import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
 import { parseAnyAddress } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { toServedImage } from '../../../platform/core/image-url.ts';
 import { parameterError, ServiceError } from '../../../platform/core/errors.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
@@ -23,6 +22,8 @@ import type { ActivityFilter } from '../queries/activity.ts';
 import type { ActivityContext } from './activity.ts';
 import { toWireActivity } from './activity.ts';
 import type { ExploreContext } from './context.ts';
+import type { ImageLinks } from './images.ts';
+import { toExploredImage } from './images.ts';
 import type { ExploreContent } from './offset-meta.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 import { parseTokenParameter, tokenParameter } from './token-parameter.ts';
@@ -110,11 +111,8 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
   });
 }
 
-async function respond(
-  { market, cursorSecret }: ExploreContext,
-  query: Query,
-  wallet: string | null,
-): Promise<ExploreContent> {
+async function respond(context: ExploreContext, query: Query, wallet: string | null): Promise<ExploreContent> {
+  const { market, cursorSecret } = context;
   const { filter, cacheTag, isEmpty } = await toFilter(market, query, wallet);
   const scope = `activity ${JSON.stringify(filter)}`;
   const after = query.cursor === undefined ? NEWEST : readPosition(cursorSecret, scope, query.cursor);
@@ -131,7 +129,7 @@ async function respond(
     degraded: tokens === null,
     body: {
       data: page.rows.map((change) =>
-        toWireActivity(market, change, { prices, token: tokens && toNamedToken(change, tokens) }),
+        toWireActivity(market, change, { prices, token: tokens && toNamedToken(context, change, tokens) }),
       ),
       pagination: {
         nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
@@ -142,12 +140,13 @@ async function respond(
 }
 
 function toNamedToken(
+  links: ImageLinks,
   { collectionId, asset }: Activity,
   tokens: ReadonlyMap<string, Pick<ObservedToken, 'name' | 'image'>>,
 ): ActivityContext['token'] {
   if (collectionId === null || asset === null) return null;
   const token = tokens.get(toTokenKeyText({ collectionId, asset }));
-  return token ? { name: token.name, image: toServedImage(token.image) } : null;
+  return token ? { name: token.name, image: toExploredImage(links, token.image, { collectionId, name: asset }) } : null;
 }
 
 /** `isEmpty`: no change can match, because the collection is not on the requested chain, or the token is not of the collection. */

@@ -18,6 +18,7 @@ import type { Market } from '../../reads/market.ts';
 import type { Activity } from '../activity.ts';
 import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 import { EXAMPLE_UNITS, activityUnitFields, toActivityAmounts, toActivityUnits } from './activity-units.ts';
+import { imageField } from './images.ts';
 import { addExampleDecimals } from './price.ts';
 
 export const EXAMPLE_ACTIVITY = addExampleDecimals({
@@ -73,7 +74,7 @@ export const ActivitySchema = Type.Object(
       'string',
       'Name of the token, in a list with `include=token`. Null in the stream, whose events never change, if no single token is concerned, and if it is not known.',
     ),
-    image: typeOrNull<string>('string', 'Image URL of the token, in a list with `include=token`; null as `name`.'),
+    image: imageField('Image URL of the token; known as `name` is.'),
     price: refOrNull<WirePrice>(
       'Price',
       'The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. In the stream its `usd` is always null: dollar rates change, but an event does not.',

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { DECIMAL_PATTERN, toNativeNumber } from '../../../platform/core/amount.ts';
-import type { Chain } from '../../../platform/core/chains.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { parameterError } from '../../../platform/core/errors.ts';
 import { closed, dateTimeOrNull, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
@@ -38,6 +37,8 @@ import { cacheTagOf } from '../../reads/resolve-collection.ts';
 import type { MarketCollection } from '../collections.ts';
 import { SPARKLINE_LENGTH, listMarketCollections, readMarketCollection, readNamedCollections } from '../collections.ts';
 import type { ExploreContext } from './context.ts';
+import type { ImageLinks } from './images.ts';
+import { collectionImageFields, toCollectionImages } from './images.ts';
 import { exploreRoute, exploredDataOf, exploredPageOf } from './offset-meta.ts';
 import { readExplorePrices } from './price.ts';
 
@@ -84,6 +85,7 @@ const EXAMPLE_SPARKLINE = Array.from({ length: SPARKLINE_LENGTH }, (_, index) =>
 export const MarketCollectionSchema = Type.Object(
   {
     ...collectionIdentity,
+    ...collectionImageFields,
     stats: Type.Object(
       {
         ...detailStats,
@@ -238,9 +240,7 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
         policy: COLLECTIONS_POLICY,
         degraded: page.collections.some(({ degraded }) => degraded),
         body: {
-          data: page.collections.map((one) =>
-            toWireCollection(one, market.chainOf(one.detail.collection.chain), prices),
-          ),
+          data: page.collections.map((one) => toWireCollection(context, one, prices)),
           pagination: { nextCursor: page.nextCursor, hasMore: page.nextCursor !== null },
         },
       };
@@ -321,17 +321,18 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
         cacheTag: cacheTagOf(collection, id),
         policy: COLLECTION_POLICY,
         degraded: figures.degraded,
-        body: { data: toWireCollection(figures, market.chainOf(collection.chain), prices) },
+        body: { data: toWireCollection(context, figures, prices) },
       };
     },
   });
 }
 
 function toWireCollection(
+  context: ImageLinks & { market: Pick<Market, 'chainOf'> },
   { detail, floorChange, volumeChange, sparkline: floors }: MarketCollection,
-  chain: Chain | null,
   prices: PriceContext,
 ): Static<typeof MarketCollectionSchema> {
+  const chain = context.market.chainOf(detail.collection.chain);
   const { stats, ...identity } = toWireDetail(detail, chain, prices);
   const { buyerFloor } = detail;
   const price = buyerFloor && toPriceOrNull(buyerFloor.raw, chain, prices);
@@ -339,6 +340,7 @@ function toWireCollection(
   const observedAt = since === null ? null : new Date(since).toISOString();
   return {
     ...identity,
+    ...toCollectionImages(context, detail.collection),
     stats: {
       ...stats,
       volume: toWindowValues(detail.volume),

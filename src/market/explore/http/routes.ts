@@ -8,7 +8,6 @@ import { parameterError } from '../../../platform/core/errors.ts';
 import { readJsonBodies } from '../../../platform/http/json-body.ts';
 import { findUnknownParameters } from '../../../platform/http/query.ts';
 import { PaginationSchema } from '../../reads/http/envelopes.ts';
-import { CollectionSummarySchema } from '../../reads/http/collections.ts';
 import type { PublicInterface } from '../../reads/http/public-interface.ts';
 import { registerPublicInterface } from '../../reads/http/public-interface.ts';
 import { registerActivityRoutes } from './activity-list.ts';
@@ -19,10 +18,11 @@ import { BuyerPriceSchema, FulfilmentSchema, OrderSchema, registerOrderRoute } f
 import { ListedOrderSchema, registerOrdersRoute } from './orders.ts';
 import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
 import { ListingSchema } from './listing.ts';
+import { registerImageRoute } from './images.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { DetailedPriceSchema, withDecimalsInExamples } from './price.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
-import { SearchResultSchema, registerSearchRoute } from './search.ts';
+import { ExploredSummarySchema, SearchResultSchema, registerSearchRoute } from './search.ts';
 import { registerStreamPagesRoute } from './stream/pages.ts';
 import { registerStreamRoute } from './stream/route.ts';
 import { registerSingleTokenRoute } from './single-token.ts';
@@ -64,7 +64,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     OwnerSchema,
     LastSaleSchema,
     TokenSchema,
-    CollectionSummarySchema,
+    ExploredSummarySchema,
     SearchResultSchema,
     TokenBatchSchema,
     BuyerPriceSchema,
@@ -87,6 +87,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerTokenBatchRoute,
     registerSingleTokenRoute,
     registerTokenOwnersRoute,
+    registerImageRoute,
     registerWalletRoutes,
     registerWalletCollectionsRoute,
     registerOrdersRoute,

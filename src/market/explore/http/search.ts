@@ -7,15 +7,15 @@ import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { closed, refOrNull } from '../../../platform/http/schema-builders.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { WireSummary } from '../../reads/http/collections.ts';
-import { toWireSummary } from '../../reads/http/collections.ts';
+import { CollectionSummarySchema, SUMMARY_EXAMPLE, toWireSummary } from '../../reads/http/collections.ts';
 import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../reads/http/example-collection.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
-import type { Market } from '../../reads/market.ts';
 import type { SearchResult } from '../search.ts';
 import { search } from '../search.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import { collectionImageFields, toCollectionImages } from './images.ts';
 import type { ListingPrices } from './listing.ts';
 import { readListingPrices } from './listing.ts';
 import type { WireToken } from './token.ts';
@@ -23,6 +23,18 @@ import { toWireToken } from './token.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
 const QUERY_LENGTH_MAX = 100;
+
+/** The schema of the marketplace interface, with the images of this interface. */
+export const ExploredSummarySchema = Type.Object(
+  { ...CollectionSummarySchema.properties, ...collectionImageFields },
+  {
+    $id: 'CollectionSummary',
+    title: 'CollectionSummary',
+    description: 'A collection in a list.',
+    examples: [SUMMARY_EXAMPLE],
+    ...closed,
+  },
+);
 
 export const SearchResultSchema = Type.Object(
   {
@@ -81,7 +93,7 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
         degraded,
         validUntil: firstExpiry(found.flatMap(({ listing }) => listing ?? [])),
         body: {
-          data: results.map((result) => toWireResult(market, result, prices)),
+          data: results.map((result) => toWireResult(context, result, prices)),
           pagination: { nextCursor: null, hasMore: false },
         },
       };
@@ -89,12 +101,20 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
   });
 }
 
-function toWireResult(market: Market, result: SearchResult, prices: ListingPrices): Static<typeof SearchResultSchema> {
+function toWireResult(
+  context: ExploreContext,
+  result: SearchResult,
+  prices: ListingPrices,
+): Static<typeof SearchResultSchema> {
   const { score } = result;
   if ('token' in result) {
-    return { type: 'token', collection: null, token: toWireToken(market, result.token, prices), score };
+    return { type: 'token', collection: null, token: toWireToken(context, result.token, prices), score };
   }
   const { summary } = result;
-  const chain = market.chainOf(summary.collection.chain);
-  return { type: 'collection', collection: toWireSummary(summary, chain, prices), token: null, score };
+  const chain = context.market.chainOf(summary.collection.chain);
+  const collection = {
+    ...toWireSummary(summary, chain, prices),
+    ...toCollectionImages(context, summary.collection),
+  };
+  return { type: 'collection', collection, token: null, score };
 }

@@ -24,16 +24,14 @@ export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreC
       operationId: 'getMarketToken',
       summary: 'Read a token with its traits',
       description:
-        'A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it. The image may ' +
-        'be an inline image of any size.',
+        'A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it.',
       tags: ['Tokens'],
       params: Type.Object(tokenNames),
       response: marketResponses(exploredDataOf(ref('Token')), 400, 404),
     },
     respond: async (params) => {
       const location = parseTokenLocation(market, params);
-      const options = { openListed: true, largeImages: true };
-      const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], options);
+      const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], { openListed: true });
       const [token] = tokens;
       if (!token || token.isBurned) throw new ServiceError('not_found', 'Token not found');
       const prices = await readListingPrices(market, [token]);
@@ -42,7 +40,7 @@ export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreC
         policy: CACHE_POLICY,
         degraded,
         validUntil: token.listing?.expiresAt ?? null,
-        body: { data: toWireToken(market, token, prices) },
+        body: { data: toWireToken(context, token, prices) },
       };
     },
   });

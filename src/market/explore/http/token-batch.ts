@@ -60,7 +60,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       schema: {
         operationId: 'readTokens',
         summary: 'Read several tokens',
-        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it. In a response to a request for one token, the image may be an inline image of any size.`,
+        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it.`,
         tags: ['Tokens'],
         body: { $ref: 'TokenBatch#' },
         response: marketResponses(
@@ -80,7 +80,6 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       const readBatch = async () => {
         const { tokens: found } = await findTokens(market, market.tokenBatches, [...locations.values()], {
           openListed: true,
-          largeImages: wanted.length === 1,
         });
         return {
           tokens: found,
@@ -95,7 +94,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
         meta,
       } = await withMeta(context, readBatch);
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
-      const rows = tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null));
+      const rows = tokens.map((token) => (token && !token.isBurned ? toWireToken(context, token, prices) : null));
       const rowOf = new Map([...locations.keys()].map((key, index) => [key, rows[index] ?? null]));
       return { data: wanted.map((location) => rowOf.get(toLocationKey(location)) ?? null), meta };
     },

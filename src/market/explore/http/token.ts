@@ -9,6 +9,8 @@ import { toPriceOrNull } from '../../reads/http/price.ts';
 import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../reads/http/token.ts';
 import type { Market } from '../../reads/market.ts';
 import type { Token } from '../../reads/token.ts';
+import type { ImageLinks } from './images.ts';
+import { imageField, toExploredImage } from './images.ts';
 import type { ListingPrices, WireListing } from './listing.ts';
 import { HASHED_LISTING_EXAMPLE, toWireListing, unitsOrNullField } from './listing.ts';
 
@@ -43,6 +45,7 @@ export const LastSaleSchema = Type.Object(
 export const TokenSchema = Type.Object(
   {
     ...tokenFields,
+    image: imageField('Image URL.'),
     owner: ref<Static<typeof OwnerSchema>>('Owner'),
     listing: refOrNull<WireListing>('Listing', 'Active listing, if any.'),
     traits: Type.Array(
@@ -80,20 +83,21 @@ export const TokenSchema = Type.Object(
 export type WireToken = Static<typeof TokenSchema>;
 
 export function toWireToken(
-  { serviceName }: Market,
+  context: ImageLinks & { market: Pick<Market, 'serviceName'> },
   token: Token & { balance?: bigint | null },
   prices: ListingPrices,
 ): WireToken {
-  const { lastSale, listing, balance = null } = token;
+  const { lastSale, listing, balance = null, collectionId, asset } = token;
   return {
     ...toTokenFields(token),
+    image: toExploredImage(context, token.image, { collectionId, name: asset }),
     listing: listing && toWireListing(listing, token, prices),
     balance: balance?.toString() ?? null,
     traits: token.traits.map(({ name, value }) => ({ name, value })),
     lastSale: lastSale && {
       price: toPriceOrNull(lastSale.raw, token.chain, prices),
       at: new Date(lastSale.soldAt).toISOString(),
-      marketplace: lastSale.source === serviceName ? prices.ownCode : lastSale.source,
+      marketplace: lastSale.source === context.market.serviceName ? prices.ownCode : lastSale.source,
       tx: lastSale.tx,
     },
   };

@@ -155,7 +155,7 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
         degraded: page.degraded,
         validUntil: firstExpiry(page.tokens.flatMap(({ listing }) => listing ?? [])),
         body: {
-          data: page.tokens.map((token) => toWireToken(market, token, prices)),
+          data: page.tokens.map((token) => toWireToken(context, token, prices)),
           pagination: {
             nextCursor: page.next && sealCursor(cursorSecret, scope, toPayload(page.next)),
             hasMore: page.next !== null,

@@ -25,6 +25,8 @@ import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { WalletCollection } from '../wallet-collections.ts';
 import { TOTALS_MAX, listWalletCollections } from '../wallet-collections.ts';
 import type { ExploreContext } from './context.ts';
+import type { ImageLinks } from './images.ts';
+import { collectionImageFields, toCollectionImages } from './images.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 import { addExampleDecimals, readExplorePrices } from './price.ts';
 
@@ -55,6 +57,7 @@ const originOf = (description: string) =>
 export const WalletCollectionSchema = Type.Object(
   {
     ...collectionIdentity,
+    ...collectionImageFields,
     tokens: countOrNull(
       'Number of tokens that the wallet is the recorded holder of. Null if none is recorded and some holders of the collection are not known.',
     ),
@@ -155,7 +158,7 @@ export function registerWalletCollectionsRoute(app: FastifyInstance, context: Ex
         policy: CACHE_POLICY,
         degraded: page.degraded,
         body: {
-          data: page.rows.map((row) => toWireRow(row, prices)),
+          data: page.rows.map((row) => toWireRow(context, row, prices)),
           pagination: {
             nextCursor: page.next && sealCursor(cursorSecret, scope, page.next),
             hasMore: page.next !== null,
@@ -174,10 +177,15 @@ export function registerWalletCollectionsRoute(app: FastifyInstance, context: Ex
   });
 }
 
-function toWireRow(row: WalletCollection, prices: PriceContext): Static<typeof WalletCollectionSchema> {
+function toWireRow(
+  links: ImageLinks,
+  row: WalletCollection,
+  prices: PriceContext,
+): Static<typeof WalletCollectionSchema> {
   const { collection, chain, tokens, units, listed, holders, floor, valueRaw } = row;
   return {
     ...toCollectionIdentity(collection),
+    ...toCollectionImages(links, collection),
     tokens,
     units: units === null ? null : units.toString(),
     listed,

@@ -50,7 +50,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
       const page = await listWalletTokens(market, list.query);
       const prices = await readListingPrices(market, page.rows);
       return list.respond(page, {
-        data: page.rows.map((token) => toWireToken(market, token, prices)),
+        data: page.rows.map((token) => toWireToken(context, token, prices)),
         validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),
       });
     },

@@ -84,7 +84,7 @@ export function toTokenKeyText({ collectionId, asset }: CollectionAsset): string
 
 /**
  * The given tokens with their cheapest active mirrored listings and their last sales, by `toTokenKeyText`, in one statement. A token of which
- * the indexer has no record, no listing and no sale is left out. Without `largeImages`, an image that is too large for a list is null.
+ * the indexer has no record, no listing and no sale is left out. Without `largeImages`, the images are as `listedImageSql` gives them.
  * `limit 1` makes PostgreSQL search the index once for each token.
  */
 export async function listObservedTokens(

@@ -47,6 +47,11 @@ const sortSchema = Type.Optional(
   }),
 );
 
+export const SUMMARY_EXAMPLE = {
+  ...exampleCollectionIdentity,
+  stats: { floor: toExamplePrice(420n), volumeAllTime: 179.7, supply: 420, owners: 137 },
+};
+
 export const CollectionSummarySchema = Type.Object(
   {
     ...collectionIdentity,
@@ -64,12 +69,7 @@ export const CollectionSummarySchema = Type.Object(
     $id: 'CollectionSummary',
     title: 'CollectionSummary',
     description: 'A collection in a list.',
-    examples: [
-      {
-        ...exampleCollectionIdentity,
-        stats: { floor: toExamplePrice(420n), volumeAllTime: 179.7, supply: 420, owners: 137 },
-      },
-    ],
+    examples: [SUMMARY_EXAMPLE],
     ...closed,
   },
 );

@@ -33,7 +33,7 @@ const COLUMNS = `id, chain, contract_address, slug, name, image, banner, descrip
  * the contract address.
  */
 const SERVED_COLUMNS = toServedColumns((image) => image);
-/** The same, but an image that is too large for a list is null. */
+/** The same, with images as `listedImageSql` gives them. */
 const LISTED_COLUMNS = toServedColumns(listedImageSql);
 
 function toServedColumns(imageSql: (image: string) => string): string {
@@ -96,7 +96,7 @@ export async function listCollectionsByName(
 }
 
 /**
- * Returns collections as lists serve them, with metadata from contracts and without large images. Before a record is changed, read it by `listRecordedCollections`, so that
+ * Returns collections as lists serve them, with metadata from contracts and with images as `listedImageSql` gives them. Before a record is changed, read it by `listRecordedCollections`, so that
  * this metadata is not written to the record.
  */
 export async function listCollectionsByIds(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
