@@ -11,7 +11,7 @@ import { toRateLimitError } from '../platform/http/rate-limit.ts';
 import { parseRequestTarget, pathOf } from '../platform/http/request-target.ts';
 import type { ResponseCache } from '../platform/http/response-cache.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
-import { corsHeadersOf } from './public-interfaces.ts';
+import { corsHeadersOf, errorFieldsOf } from './public-interfaces.ts';
 import type { Observation } from './request-observer.ts';
 import { observeEnd } from './request-observer.ts';
 import type { RequestCounter } from './request-counter.ts';
@@ -25,6 +25,7 @@ export type EdgeOptions = {
   responses: Pick<ResponseCache, 'peek'>;
   unread: Pick<UnreadBytes, 'isFull' | 'onRejected'>;
   clock: Clock;
+  baseUrl: () => string;
   /** Null: requests are not observed. */
   observation: Observation | null;
 };
@@ -82,7 +83,7 @@ function handle(options: EdgeOptions, counted: CountedRequest, route: RequestLis
   }
   if (observation) observeEnd(response, { request, id, target, startedAt }, observation);
   response.setHeader(REQUEST_ID_HEADER, id);
-  if (rejection) return sendRejection(request, response, rejection);
+  if (rejection) return sendRejection(options, { request, response }, rejection);
   request.url = target ?? '';
   route(request, response);
 }
@@ -133,6 +134,12 @@ function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): s
   return hosts === 1 ? null : 'The Host header is missing';
 }
 
-function sendRejection(request: IncomingMessage, response: ServerResponse, { error, headers }: Rejection): void {
-  sendErrorResponse(request, response, toErrorResponse(error), { ...headers, ...corsHeadersOf(request.url ?? '') });
+function sendRejection(
+  { baseUrl }: EdgeOptions,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  { error, headers }: Rejection,
+): void {
+  const { url = '' } = request;
+  const rejected = toErrorResponse(error, errorFieldsOf(url, baseUrl()));
+  sendErrorResponse(request, response, rejected, { ...headers, ...corsHeadersOf(url) });
 }

@@ -7,7 +7,7 @@ import { registerMcpRoute } from './agents/http/mcp.ts';
 import type { Chains } from '../platform/core/chains.ts';
 import type { Clock } from '../platform/core/clock.ts';
 import type { Log } from '../platform/core/log.ts';
-import { EXPLORE_PREFIX, registerExplore } from '../market/explore/http/routes.ts';
+import { registerExplore } from '../market/explore/http/routes.ts';
 import type { Subscriptions } from '../market/explore/http/stream/subscriptions.ts';
 import { compressResponses } from '../platform/http/compression.ts';
 import { DOCUMENT_PATH } from '../platform/http/document-route.ts';
@@ -40,7 +40,7 @@ import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
 import { EventLoopDelay, inProgressMaxAt, shedLoad } from './load-shedding.ts';
 import { registerDocumentation } from './documentation.ts';
-import { corsHeadersOf } from './public-interfaces.ts';
+import { corsHeadersOf, errorFieldsOf } from './public-interfaces.ts';
 import { createPublicReads } from './public-reads.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
@@ -120,7 +120,8 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   if (options.tracer) traceRequests(app, options.tracer);
-  app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
+  const { baseUrl } = marketplace;
+  app.setErrorHandler((error, request, reply) => sendError({ log, outages, baseUrl }, error, { request, reply }));
   noteServed(app, outages);
   compressResponses(app);
   answerUnknownRoutes(app, routes);
@@ -128,7 +129,6 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerExplore(scope, { ...marketplace, stream: options.stream, clientAddress }, options.chains),
   );
-  const { baseUrl } = marketplace;
   await app.register((scope) => registerStoreRoutes(scope, store, { chains: options.chains, document: marketplace }));
   const access = new KeyedAccess({ keys: store, keylessChains: options.keylessChains, log });
   await app.register((scope) =>
@@ -167,6 +167,7 @@ function createRouter(
 ): FastifyInstance {
   const { clientAddress, routes, requests, observation, outages, delay } = parts;
   const { marketplace, clock, log, rejections } = options;
+  const { responses, baseUrl } = marketplace;
   return Fastify({
     logger: false,
     // Requests that arrive during the closing get their response, and then their connection is closed.
@@ -174,14 +175,13 @@ function createRouter(
     bodyLimit: BODY_BYTES_MAX,
     schemaController: { compilersFactory: { buildSerializer: () => () => (data) => JSON.stringify(data) } },
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX, ignoreTrailingSlash: true, querystringParser: splitQuery },
-    frameworkErrors: (error, request, reply) => sendError({ log, outages }, error, { request, reply }),
+    frameworkErrors: (error, request, reply) => sendError({ log, outages, baseUrl }, error, { request, reply }),
     // node-server.ts responds to input that is not HTTP. Fastify's listener would respond a second time.
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
-      const { responses } = marketplace;
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
-      const edge = createEdge({ routes, requests, responses, unread, clock, observation }, shedding);
+      const edge = createEdge({ routes, requests, responses, unread, clock, baseUrl, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge), {
         isDraining: () => options.health.isDraining,
         unread,
@@ -256,19 +256,21 @@ export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   }
 }
 
+type ErrorContext = { log: Log; outages: OutageLog; baseUrl: () => string };
+
 function sendError(
-  logs: { log: Log; outages: OutageLog },
+  context: ErrorContext,
   thrown: unknown,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): void {
-  const { status, headers, envelope } = reportError(logs, thrown, { request: request.raw, response: reply.raw });
+  const { status, headers, envelope } = reportError(context, thrown, { request: request.raw, response: reply.raw });
   reply.headers(corsHeadersOf(request.url));
   void reply.code(status).headers(headers).send(envelope);
 }
 
 /** The response to an error. Logs an unexpected error. */
 function reportError(
-  { log, outages }: { log: Log; outages: OutageLog },
+  { log, outages, baseUrl }: ErrorContext,
   thrown: unknown,
   { request: { method, url = '' }, response }: { request: IncomingMessage; response: ServerResponse },
 ): ErrorResponse {
@@ -278,6 +280,5 @@ function reportError(
     // The query is left out, because a client may have put a key into it by mistake.
     log.error('a request failed', { requestId, method, path: pathOf(url), error });
   }
-  const hasDetails = isBelow(url, STORE_PREFIX) || isBelow(url, INTAKE_PREFIX);
-  return toErrorResponse(error, { details: hasDetails, param: isBelow(url, EXPLORE_PREFIX) });
+  return toErrorResponse(error, errorFieldsOf(url, baseUrl()));
 }

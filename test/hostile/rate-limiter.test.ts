@@ -111,6 +111,7 @@ test('a request is counted in the bucket of its path, however the path is writte
       responses: { peek: () => undefined },
       unread: new UnreadBytes({ clientAddress: () => '', onRejected: () => undefined }),
       clock: () => 0,
+      baseUrl: () => 'http://127.0.0.1',
       observation: null,
     },
     (_request, response) => response.end(),

@@ -38,6 +38,7 @@ async function startEdge(t: TestContext) {
       responses: { peek: () => undefined },
       unread: new UnreadBytes({ clientAddress: () => '', onRejected: () => undefined }),
       clock: () => 0,
+      baseUrl: () => 'http://127.0.0.1',
       observation: null,
     },
     (request: IncomingMessage, response: ServerResponse) => {

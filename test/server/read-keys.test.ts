@@ -136,7 +136,9 @@ forOneMarket(
           rejected.body.error.message,
           /^Too many requests, try again in 60 s\. .*lacks the scope market:read$/,
         );
-        assert.equal((await send(LISTS, { from })).body.error.message, 'Too many requests, try again in 60 s');
+        const { error } = (await send('/explore/v1/collections', { from })).body;
+        assert.equal(error.message, 'Too many requests, try again in 60 s');
+        assert.match(error.docs, /\/docs\/errors\.md#rate_limited$/);
       }
     });
 

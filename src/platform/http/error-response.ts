@@ -25,26 +25,32 @@ const STATUS_BY_CODE: Record<ErrorCode, number> = {
 };
 
 export type ErrorEnvelope = {
-  error: { code: ErrorCode; message: string; param?: string; details?: readonly ErrorDetail[] };
+  error: { code: ErrorCode; message: string; param?: string; docs?: string; details?: readonly ErrorDetail[] };
 };
 export type ErrorResponse = { status: number; headers: Record<string, string>; envelope: ErrorEnvelope };
+
+/**
+ * Which fields an error of an interface may have besides code and message. `docs`: the page about the codes of its errors; its sections have the
+ * names of the codes. Errors of the marketplace interface have code and message alone.
+ */
+export type ErrorFields = { details?: boolean; param?: boolean; docs?: string };
 
 /** The `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_S = 2;
 
 /**
  * Makes the response to a thrown value. A value that is neither a ServiceError nor a rejection by the framework is a bug. The response to a
- * bug is a 500 that says nothing about its cause. `details` and `param`: whether the envelope may have these fields, which the marketplace interface
- * never has.
+ * bug is a 500 that says nothing about its cause.
  */
-export function toErrorResponse(error: unknown, options: { details?: boolean; param?: boolean } = {}): ErrorResponse {
+export function toErrorResponse(error: unknown, fields: ErrorFields = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
   const { code, message } = known ?? {
     code: 'internal_error' as const,
     message: 'Something went wrong inside the service',
   };
-  const details = options.details && known ? known.details : [];
-  const param = options.param ? (known?.param ?? null) : null;
+  const details = fields.details && known ? known.details : [];
+  const param = fields.param ? (known?.param ?? null) : null;
+  const { docs } = fields;
   return {
     status: STATUS_BY_CODE[code],
     headers: {
@@ -53,7 +59,15 @@ export function toErrorResponse(error: unknown, options: { details?: boolean; pa
       'content-type': 'application/json; charset=utf-8',
       ...(code === 'unavailable' && { 'retry-after': String(RETRY_AFTER_S) }),
     },
-    envelope: { error: { code, message, ...(param !== null && { param }), ...(details.length > 0 && { details }) } },
+    envelope: {
+      error: {
+        code,
+        message,
+        ...(param !== null && { param }),
+        ...(docs !== undefined && { docs: `${docs}#${code}` }),
+        ...(details.length > 0 && { details }),
+      },
+    },
   };
 }
 

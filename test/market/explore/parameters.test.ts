@@ -101,4 +101,25 @@ forOneMarket('query parameters of the explore interface', {}, (market) => {
       'an error of /v1 has code and message alone',
     );
   });
+
+  test('each error has the URL of a page that the service has, with a section for each code', async () => {
+    const { components } = await market.ok('/explore/v1/openapi.json');
+    const codes: string[] = components.schemas.Error.properties.error.properties.code.enum;
+    const sections = [...(await (await fetch(`${market.url}/docs/errors.md`)).text()).matchAll(/^### `(\w+)`$/gm)];
+    const documented = new Set(sections.map(([, code]) => code));
+    for (const code of codes) assert.ok(documented.has(code), code);
+    const errors: [code: string, path: string, init?: RequestInit][] = [
+      ['bad_request', '/collections?limit=0'],
+      ['bad_request', '/tokens/batch', { method: 'POST', body: '{' }],
+      ['not_found', '/collections/nobody'],
+      ['not_found', '/nothing'],
+      ['method_not_allowed', '/collections', { method: 'DELETE' }],
+      ['gone', '/stream/pages/aaaaaaaaaaaa-0000000000000001'],
+      ['bad_request', '/collections/%zz'],
+    ];
+    for (const [code, path, init] of errors) {
+      const { body } = await market.get(`/explore/v1${path}`, init);
+      assert.deepEqual([body.error.code, body.error.docs], [code, `${market.url}/docs/errors.md#${code}`], path);
+    }
+  });
 });

@@ -109,6 +109,12 @@ const EXPLORE: PublicInterface<ExploreContext> = {
           'The parameter that is wrong, by its name in the query or the path, or the field of the body, such as `tokens[0].chain`. Absent if the error is not about one.',
       }),
     ),
+    docs: Type.Optional(
+      Type.String({
+        description:
+          'URL of the page about errors, with the section of this code. Absent if the service was too busy to read the request.',
+      }),
+    ),
   },
 };
 
