@@ -53,13 +53,18 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
       await main.query('analyze main.activity');
     });
 
+    function openMarket() {
+      const rules = { serviceName: 'mercat', platformFeeBps: 0, custodyWallets: new Map(), sourceTimeoutMs: LIMIT_MS };
+      const log = createLog('silent');
+      const common = { main, indexer: main, chains: createChains(null), clock: systemClock, random, log };
+      return new Market({ ...rules, ...common });
+    }
+
     /** Serves the stream of a filter to every request, and counts the events that were read from the log. */
     async function serve(t: TestContext, commentPeriodMs = COMMENT_PERIOD_MS) {
       const log = createLog('silent');
-      const rules = { serviceName: 'mercat', platformFeeBps: 0, custodyWallets: new Map(), sourceTimeoutMs: LIMIT_MS };
-      const common = { main, indexer: main, chains: createChains(null), clock: systemClock, random, log };
-      const market = new Market({ ...rules, ...common });
       const counts = { reads: 0, events: 0 };
+      const market = openMarket();
       const reader = createFeedReader(market);
       const feed = new ActivityFeed({
         random,
@@ -131,6 +136,17 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
         0,
       ],
     ];
+
+    test('an event stays as it was when it got its offset, also after a later event has taken it back', async (t) => {
+      const market = openMarket();
+      t.after(() => market.close());
+      const reader = createFeedReader(market);
+      const read = async () => (await reader({ after: 4, limit: 1 })).entries.map(({ json }) => json);
+      const before = await read();
+      await main.query('update main.activity set voided_by = 9 where position = 5');
+      assert.deepEqual(await read(), before);
+      await main.query('update main.activity set voided_by = null where position = 5');
+    });
 
     test('the statement reads the events that pass, and no other events', async () => {
       for (const [name, filter, matches] of FILTERS) {
