@@ -24,7 +24,9 @@ import { Market } from '../market/reads/market.ts';
 import { Catalog } from '../market/index/catalog.ts';
 import { retireMirroredListings } from '../market/index/retire-listings.ts';
 import type { MoreDeployments } from '../market/orders/seaport/deployments.ts';
+import { listTokensWithTraits } from '../market/explore/tokens-with-traits.ts';
 import type { OrderKey } from '../market/orders/order-id.ts';
+import type { ListTokensWithTraits } from '../market/orders/token-sets.ts';
 
 export type ServiceContext = {
   config: Config;
@@ -48,6 +50,7 @@ export type ServiceContext = {
   /** Receives a notice of a change (`ChangeNotices`), or null when notices may have been lost. */
   onChangeNotice: (payload: string | null) => void;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
+  listTokensWithTraits: ListTokensWithTraits;
   /** Copies committed changes of collections and own orders to the indexer. Never rejects: a task repeats a failed copy. */
   copyCatalog: () => Promise<void>;
   /** The share of the connections of the indexer that all imports and tasks of this process use together to store records. */
@@ -104,6 +107,8 @@ export function createContext(options: ContextOptions): ServiceContext {
       if (change !== null) noteChange({ market, changes }, change);
     },
     retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains }, orders, at),
+    listTokensWithTraits: (collectionId, traits, limit) =>
+      listTokensWithTraits(market, collectionId, { traits, limit }),
     copyCatalog: () => catalog.copy(),
     partLane: createPartLane(indexer),
     mergeActivity: () => merger.merge(),

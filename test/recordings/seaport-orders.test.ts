@@ -9,7 +9,7 @@ import { createChains } from '../../src/platform/core/chains.ts';
 import { listProtocols } from '../../src/market/orders/seaport/deployments.ts';
 import type { SeaportOrder } from '../../src/market/orders/seaport/order.ts';
 import { hashOrder, parseSeaportOrder } from '../../src/market/orders/seaport/order.ts';
-import { parseListingTerms } from '../../src/market/orders/seaport/listing.ts';
+import { parseListingTerms } from '../../src/market/orders/seaport/parse-terms.ts';
 import { checkSignature } from '../../src/market/orders/seaport/signature.ts';
 import type { Hex } from '../../src/platform/core/evm.ts';
 

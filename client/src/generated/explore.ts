@@ -10,7 +10,7 @@ export type Activity = {
   /** The position in the log and in the stream. Comparing the offsets of an epoch as text gives the order of the changes. Null only in lists, for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. */
   offset: string | null;
   /** What has happened. Further kinds may be added. */
-  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
+  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'bid' | 'bid-cancel' | 'bid-expire' | 'bid-invalidate' | 'bid-revalidate' | 'floor' | 'reorg' | 'remove';
   /** When it happened, as the chain, the marketplace or the service recorded it. */
   at: string;
   /** The id of the chain. */
@@ -942,7 +942,7 @@ export type ListActivityParameters = {
   collection?: string | undefined;
   /** Only changes of this token: `chain/address/tokenId`, on Solana with the mint of the collection and of the token. With `collection`, the token id or mint alone is enough. */
   token?: string | undefined;
-  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
+  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, bid, bid-cancel, bid-expire, bid-invalidate, bid-revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
   /** `token`: each row has the name and the image of its token. */
   include?: 'token' | undefined;
@@ -972,7 +972,7 @@ export type ListWalletActivityParameters = {
   collection?: string | undefined;
   /** Only changes of this token: `chain/address/tokenId`, on Solana with the mint of the collection and of the token. With `collection`, the token id or mint alone is enough. */
   token?: string | undefined;
-  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
+  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, bid, bid-cancel, bid-expire, bid-invalidate, bid-revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
   /** `token`: each row has the name and the image of its token. */
   include?: 'token' | undefined;

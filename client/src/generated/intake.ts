@@ -34,7 +34,7 @@ export type OrderExplanation = {
     order: OrderResponse;
     /** One of `active`, `filled`, `cancelled`, `expired`. */
     status: string;
-    /** Why an active order cannot be filled at present. Such an order is not listed. Null for any other order. */
+    /** Why an active order cannot be filled at present. Such an order is not listed. `no-balance`: the seller does not hold the token, or the bidder not the price. `not-approved`: the operator may not transfer it. Null for any other order. */
     dormant: 'no-balance' | 'not-approved' | null;
     /** Every check that decides whether the order can be filled now. */
     checks: {
@@ -83,14 +83,14 @@ export type OrderExplanation = {
   };
 };
 
-/** An order of this service. */
+/** An order of this service. `data` of a bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet the bid. */
 export type OrderResponse = {
   data: MarketItem;
   /** Null for an order that was imported without its signature. */
   order: SignedOrder | null;
 };
 
-/** A signed order to list. */
+/** A signed order to store: a listing or a bid. */
 export type OrderSubmission = {
   /** The chain of the order. */
   chain: string;
@@ -103,29 +103,42 @@ export type OrderSubmission = {
     /** The signature of the order, in one of these forms: 64 or 65 bytes for a single order; these bytes, the index of the order and its Merkle proof for a bulk order; or any bytes for a contract as the offerer (ERC-1271). */
     signature: string;
   };
+  /** For a bid that names its tokens by a Merkle root: these tokens, either by `tokenIds` or by `traits`. A token of the set has all the traits. The root must be that of the tokens. */
+  criteria?: {
+    /** The tokens of the set. */
+    tokenIds?: string[];
+    /** The traits that the tokens of the set have. */
+    traits?: Trait[];
+  } | null;
 };
 
 /** The signed order, its terms, and how much of it is filled. */
 export type SignedOrder = {
+  /** `ask`: a listing, which offers a token. `bid`: an offer to buy. */
+  side: 'ask' | 'bid';
   /** The EIP-712 struct hash of the order. */
   orderHash: string;
   /** The deployment of Seaport that the order was signed for. */
   protocolAddress: string;
   /** Token standard. */
   standard: 'erc721' | 'erc1155';
-  /** Units offered. The price is for one unit. */
+  /** Units offered or wanted. The price is for one unit. */
   quantity: string;
   /** Units filled so far. */
   filledQuantity: string;
   /** What a buyer pays for one unit in total, if the signed order includes fees. Null if the signed order includes no fees: the platform fee and the royalty are then added to the price. */
   buyerTotal: Price | null;
+  /** For a bid: what the seller of one unit keeps after the fees in the order. Null for an ask. */
+  proceeds: Price | null;
+  /** For a bid that the tokens of a set meet: the root of their Merkle tree. Null for any other order. */
+  root: string | null;
   /** The counter that the order was signed with. */
   counter: string;
-  /** The account that the offerer must approve to transfer the token: the Seaport deployment, or the conduit of the order. */
+  /** The account that the offerer must approve to transfer the token, or to spend the currency of a bid: the Seaport deployment, or the conduit of the order. */
   operator: string;
   /** When the order can first be filled. */
   startsAt: string;
-  /** Why an active order cannot be filled at present. Such an order is not listed. Null for any other order. */
+  /** Why an active order cannot be filled at present. Such an order is not listed. `no-balance`: the seller does not hold the token, or the bidder not the price. `not-approved`: the operator may not transfer it. Null for any other order. */
   dormant: 'no-balance' | 'not-approved' | null;
   /** A signed Seaport order. */
   seaport: {
@@ -134,6 +147,14 @@ export type SignedOrder = {
     /** The signature of the order, in one of these forms: 64 or 65 bytes for a single order; these bytes, the index of the order and its Merkle proof for a bulk order; or any bytes for a contract as the offerer (ERC-1271). */
     signature: string;
   };
+};
+
+/** A trait of a token. */
+export type Trait = {
+  /** The name of the trait. */
+  name: string;
+  /** The value of the trait. */
+  value: string;
 };
 
 export type SubmitOrderParameters = OrderSubmission;
@@ -154,7 +175,7 @@ export type CancelOrderParameters = {
 } & OrderCancel;
 
 export type IntakeMethods = {
-  /** Submit a signed order. Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`. Orders for a chain that `TRADING_CHAINS` names need no key. */
+  /** Submit a signed order. Stores a signed Seaport order, a listing or a bid, or rejects it with the code of the first check that fails. Scope `orders:write`. Orders for a chain that `TRADING_CHAINS` names need no key. */
   submitOrder(parameters: SubmitOrderParameters, options?: CallOptions): Promise<OrderResponse>;
   /** Read an order. Returns an order of this service, whatever its status is. Scope `orders:write` or `intake:write`. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<OrderResponse>;

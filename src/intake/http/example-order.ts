@@ -62,11 +62,14 @@ export const CANCEL_SIGNATURE_EXAMPLE =
   '0x5c8459b52d9b3fb4110bc1402d02f95da4575a8cac1a94433d61b0c0f7223c087a610d4a488dd866653ecfb4273db2eaf2fec8201051b1000aa6a206b9cdeec61c';
 
 export const SIGNED_ORDER_EXAMPLE = {
+  side: 'ask',
   orderHash: '0xb39ba10e62538d8fc85c6a1a86f1ed0daeea95275a3b50834838d4e7266e1f0f',
   protocolAddress: SEAPORT,
   standard: 'erc721',
   quantity: '1',
   filledQuantity: '0',
+  proceeds: null,
+  root: null,
   buyerTotal: toExamplePrice(ASK + ROYALTY),
   counter: '0',
   operator: SEAPORT,

@@ -10,6 +10,8 @@ import type { OffChainCancel } from '../../market/orders/cancel.ts';
 import { cancelOrder } from '../../market/orders/cancel.ts';
 import { explainOrder } from '../../market/orders/explain.ts';
 import { submitOrder } from '../../market/orders/submit.ts';
+import type { SubmittedCriteria } from '../../market/orders/token-sets.ts';
+import { SET_TOKENS_MAX, SET_TRAITS_MAX } from '../../market/orders/token-sets.ts';
 import { findStoredOrder } from '../../market/orders/queries/stored-orders.ts';
 import { lacksScope } from '../../shop/http/authenticate.ts';
 import { readPriceContext } from '../../market/reads/http/price.ts';
@@ -25,6 +27,8 @@ import { toWireExplanation, toWireOrder } from './shapes.ts';
 
 const PATH = '/intake/v1/orders';
 const ONE_PATH = `${PATH}/:orderId`;
+/** The values of an order, and the tokens that meet it. */
+const SUBMITTED_VALUES_MAX = 2_000 + SET_TOKENS_MAX;
 const tags = ['Orders'];
 const params = Type.Object({
   orderId: Type.String({ minLength: 1, description: 'Order id.', examples: [EXAMPLE_ORDER_ID] }),
@@ -35,12 +39,12 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     PATH,
     {
       onRequest: access.authorizeSubmission(),
-      config: { bucket: 'key' },
+      config: { bucket: 'key', valuesMax: SUBMITTED_VALUES_MAX },
       schema: {
         operationId: 'submitOrder',
         summary: 'Submit a signed order',
         description:
-          'Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`. Orders for a chain that `TRADING_CHAINS` names need no key.',
+          'Stores a signed Seaport order, a listing or a bid, or rejects it with the code of the first check that fails. Scope `orders:write`. Orders for a chain that `TRADING_CHAINS` names need no key.',
         tags,
         body: ref('OrderSubmission'),
         response: intakeResponses(201, ref('OrderResponse'), 409, 422),
@@ -158,7 +162,8 @@ function notFound(): ServiceError {
 }
 
 function readSubmission(context: IntakeContext, body: unknown) {
-  const { chain: id, protocolAddress = null, order } = readFields(body, ['chain', 'protocolAddress', 'order']);
+  const fields = readFields(body, ['chain', 'protocolAddress', 'order', 'criteria']);
+  const { chain: id, protocolAddress = null, order, criteria = null } = fields;
   const { parameters, signature } = readFields(order, ['parameters', 'signature'], 'order');
   const { chains } = context.orders;
   const chain = typeof id === 'string' ? chains.get(id) : undefined;
@@ -166,7 +171,41 @@ function readSubmission(context: IntakeContext, body: unknown) {
   if (protocolAddress !== null && typeof protocolAddress !== 'string') {
     throw badRequest({ path: 'protocolAddress', message: 'must be a string or null' });
   }
-  return { chain, protocolAddress, order: { parameters, signature } };
+  return { chain, protocolAddress, order: { parameters, signature }, criteria: readCriteria(criteria) };
+}
+
+/** The tokens that meet a bid, by their ids or by their traits. */
+function readCriteria(value: unknown): SubmittedCriteria | null {
+  if (value === null) return null;
+  const { tokenIds, traits } = readFields(value, ['tokenIds', 'traits'], 'criteria');
+  if ((tokenIds === undefined) === (traits === undefined)) {
+    throw badRequest({ path: 'criteria', message: 'must have either tokenIds or traits' });
+  }
+  if (traits === undefined) {
+    return { tokenIds: readList(tokenIds, { path: 'criteria.tokenIds', max: SET_TOKENS_MAX }, readText) };
+  }
+  return {
+    traits: readList(traits, { path: 'criteria.traits', max: SET_TRAITS_MAX }, (trait, path) => {
+      const { name, value: text } = readFields(trait, ['name', 'value'], path);
+      return { name: readText(name, `${path}.name`), value: readText(text, `${path}.value`) };
+    }),
+  };
+}
+
+function readList<T>(
+  value: unknown,
+  { path, max }: { path: string; max: number },
+  read: (item: unknown, path: string) => T,
+): T[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > max) {
+    throw badRequest({ path, message: `must be a list of 1 to ${max}` });
+  }
+  return value.map((item: unknown, index) => read(item, `${path}.${index}`));
+}
+
+function readText(value: unknown, path: string): string {
+  if (typeof value === 'string') return value;
+  throw badRequest({ path, message: 'must be a string' });
 }
 
 const FIELD_NAME_SHOWN_MAX = 60;

@@ -9,6 +9,7 @@ const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
   unknown_protocol: 422,
   criteria_not_supported: 422,
   not_a_listing: 422,
+  not_a_bid: 422,
   extra_data_not_supported: 422,
   unknown_conduit: 422,
   quantity_not_valid: 422,
@@ -20,6 +21,7 @@ const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
   expired: 422,
   signature_invalid: 422,
   signature_unverifiable: 422,
+  criteria_not_valid: 422,
   chain_unavailable: 503,
   duplicate: 409,
   collection_not_followed: 422,
@@ -28,6 +30,8 @@ const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
   wrong_counter: 422,
   not_the_owner: 422,
   not_approved: 422,
+  no_funds: 422,
+  token_burned: 422,
   not_signed: 409,
 };
 

@@ -18,6 +18,9 @@ import {
   SIGNED_ORDER_EXAMPLE,
 } from './example-order.ts';
 import { IMPORT_SCHEMAS } from './record-schemas.ts';
+import type { OrderSide } from '../../market/orders/order-id.ts';
+import { ORDER_SIDES } from '../../market/orders/order-id.ts';
+import { SET_TOKENS_MAX, SET_TRAITS_MAX } from '../../market/orders/token-sets.ts';
 import { REJECTION_CODES } from './rejections.ts';
 
 const HASH = '^0x[0-9a-f]{64}$';
@@ -55,12 +58,51 @@ const OrderSubmissionSchema = Type.Object(
       ),
     ),
     order: seaportOrder,
+    criteria: Type.Optional(
+      Type.Unsafe<object | null>({
+        type: ['object', 'null'],
+        additionalProperties: false,
+        description:
+          'For a bid that names its tokens by a Merkle root: these tokens, either by `tokenIds` or by `traits`. A token of the set has all the traits. ' +
+          'The root must be that of the tokens.',
+        properties: {
+          tokenIds: {
+            type: 'array',
+            items: { type: 'string', pattern: AMOUNT },
+            minItems: 1,
+            maxItems: SET_TOKENS_MAX,
+            description: 'The tokens of the set.',
+          },
+          traits: {
+            type: 'array',
+            items: ref('Trait'),
+            minItems: 1,
+            maxItems: SET_TRAITS_MAX,
+            description: 'The traits that the tokens of the set have.',
+          },
+        },
+      }),
+    ),
   },
   {
     $id: 'OrderSubmission',
     title: 'OrderSubmission',
-    description: 'A signed order to list.',
+    description: 'A signed order to store: a listing or a bid.',
     examples: [ORDER_SUBMISSION_EXAMPLE],
+    ...closed,
+  },
+);
+
+const TraitSchema = Type.Object(
+  {
+    name: Type.String({ description: 'The name of the trait.' }),
+    value: Type.String({ description: 'The value of the trait.' }),
+  },
+  {
+    $id: 'Trait',
+    title: 'Trait',
+    description: 'A trait of a token.',
+    examples: [{ name: 'Wind', value: 'Gale' }],
     ...closed,
   },
 );
@@ -88,11 +130,16 @@ const dormant = Type.Unsafe<'no-balance' | 'not-approved' | null>({
   type: ['string', 'null'],
   enum: ['no-balance', 'not-approved', null],
   description:
-    'Why an active order cannot be filled at present. Such an order is not listed. Null for any other order.',
+    'Why an active order cannot be filled at present. Such an order is not listed. `no-balance`: the seller does not hold the token, or the bidder not the price. `not-approved`: the operator may not transfer it. Null for any other order.',
 });
 
 const SignedOrderSchema = Type.Object(
   {
+    side: Type.Unsafe<OrderSide>({
+      type: 'string',
+      enum: ORDER_SIDES,
+      description: '`ask`: a listing, which offers a token. `bid`: an offer to buy.',
+    }),
     orderHash: hash('The EIP-712 struct hash of the order.'),
     protocolAddress: address('The deployment of Seaport that the order was signed for.'),
     standard: Type.Unsafe<TokenStandard>({
@@ -100,16 +147,24 @@ const SignedOrderSchema = Type.Object(
       enum: ['erc721', 'erc1155'],
       description: 'Token standard.',
     }),
-    quantity: amount('Units offered. The price is for one unit.'),
+    quantity: amount('Units offered or wanted. The price is for one unit.'),
     filledQuantity: amount('Units filled so far.'),
     buyerTotal: Type.Unsafe<WirePrice | null>({
       anyOf: [{ $ref: 'Price#' }, { type: 'null' }],
       description:
         'What a buyer pays for one unit in total, if the signed order includes fees. Null if the signed order includes no fees: the platform fee and the royalty are then added to the price.',
     }),
+    proceeds: Type.Unsafe<WirePrice | null>({
+      anyOf: [{ $ref: 'Price#' }, { type: 'null' }],
+      description: 'For a bid: what the seller of one unit keeps after the fees in the order. Null for an ask.',
+    }),
+    root: typeOrNull<string>(
+      'string',
+      'For a bid that the tokens of a set meet: the root of their Merkle tree. Null for any other order.',
+    ),
     counter: amount('The counter that the order was signed with.'),
     operator: address(
-      'The account that the offerer must approve to transfer the token: the Seaport deployment, or the conduit of the order.',
+      'The account that the offerer must approve to transfer the token, or to spend the currency of a bid: the Seaport deployment, or the conduit of the order.',
     ),
     startsAt: dateTime('When the order can first be filled.'),
     dormant,
@@ -136,7 +191,8 @@ const OrderResponseSchema = Type.Object(
   {
     $id: 'OrderResponse',
     title: 'OrderResponse',
-    description: 'An order of this service.',
+    description:
+      'An order of this service. `data` of a bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet the bid.',
     examples: [ORDER_RESPONSE_EXAMPLE],
     ...closed,
   },
@@ -284,6 +340,7 @@ export const IntakeErrorSchema = Type.Object(
 export const INTAKE_SCHEMAS: TSchema[] = [
   PriceSchema,
   MarketItemSchema,
+  TraitSchema,
   OrderSubmissionSchema,
   OrderCancelSchema,
   SignedOrderSchema,

@@ -13,18 +13,21 @@ import type { WireExplanation, WireSignedOrder } from './schemas.ts';
 export type WireOrderResponse = { data: WireMarketItem; order: WireSignedOrder | null };
 
 export function toWireOrder(order: StoredOrder, chain: Chain, prices: PriceContext): WireOrderResponse {
-  const { signed, seaport, expiresAt } = order;
+  const { signed, seaport, expiresAt, asset } = order;
+  const names =
+    asset === null
+      ? { contractAddress: order.contractAddress, tokenId: null, mint: null }
+      : toAssetNames(chain.family, order.contractAddress, asset);
   const priceOf = (raw: bigint) => toPrice(raw, chain, prices.rates, prices.now);
   // The expiry task updates the stored status some time after the order has expired.
   const hasExpired = order.status === 'active' && expiresAt !== null && expiresAt <= prices.now;
   return {
     data: {
       chain: order.chain,
-      ...toAssetNames(chain.family, order.contractAddress, order.asset),
+      ...names,
       collectionId: order.collectionId,
       price: priceOf(order.raw),
-      seller: order.seller,
-      buyer: null,
+      ...(order.side === 'ask' ? { seller: order.seller, buyer: null } : { seller: null, buyer: order.seller }),
       marketplace: prices.ownCode,
       status: hasExpired ? 'expired' : order.status,
       expiresAt: toTimeOrNull(expiresAt),
@@ -34,11 +37,14 @@ export function toWireOrder(order: StoredOrder, chain: Chain, prices: PriceConte
     },
     order: signed &&
       seaport && {
+        side: order.side,
         orderHash: signed.orderHash,
         protocolAddress: signed.protocolAddress,
         standard: signed.standard,
         quantity: signed.quantity.toString(),
         filledQuantity: order.filledQuantity.toString(),
+        proceeds: order.proceeds === null ? null : priceOf(order.proceeds),
+        root: order.root,
         buyerTotal: signed.buyerTotalRaw === null ? null : priceOf(signed.buyerTotalRaw),
         counter: signed.counter.toString(),
         operator: signed.operator,

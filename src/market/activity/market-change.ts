@@ -1,7 +1,8 @@
 // The changes of the market that the activity log records. docs/explore.md describes the kinds.
 
 /**
- * `fill`: an order has ended because it was filled. The sale is a change of its own, because the order and the sale may be stored in
+ * The kinds from `list` to `revalidate` are changes of asks, except `sale` and `fill`, which both sides have. The kinds from `bid` on are changes of bids;
+ * `bid`: a bid was made, or a part of its units was filled. `fill`: an order has ended because it was filled. The sale is a change of its own, because the order and the sale may be stored in
  * different databases at different times. `reorg`: earlier changes are taken back. `remove`: a collection was removed from the service, with its
  * orders, listings, sales, tokens and earlier changes.
  */
@@ -17,6 +18,11 @@ export const ACTIVITY_KINDS = [
   'expire',
   'invalidate',
   'revalidate',
+  'bid',
+  'bid-cancel',
+  'bid-expire',
+  'bid-invalidate',
+  'bid-revalidate',
   'floor',
   'reorg',
   'remove',

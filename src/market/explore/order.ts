@@ -69,6 +69,7 @@ function orderNotFound(): ServiceError {
 }
 
 async function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanation): Promise<Order> {
+  if (order.side === 'bid') throw orderNotFound();
   const { signed, seaport, orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
   const now = market.clock();
   const state = derived ?? order;

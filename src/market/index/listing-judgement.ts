@@ -42,7 +42,7 @@ export type JudgedListing = EvidenceKey &
  */
 export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {
   const { counter, quantity, partial, expiresAt } = listing;
-  const terms = { counter: counter ?? 0n, quantity: quantity ?? 1n, partial: partial ?? false, expiresAt };
+  const terms = { counter: counter ?? 0n, quantity: quantity ?? 1n, partial: partial ?? false, perUnit: 1n, expiresAt };
   const derived = deriveOrderStatus(terms, evidence, now);
   const filled = terms.quantity === 1n ? null : derived.filledQuantity;
   if (derived.status === 'filled' || derived.status === 'cancelled') {

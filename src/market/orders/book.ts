@@ -26,7 +26,11 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
       due.map(({ orderId }) => orderId),
       now,
     );
-    await refreshBookAssets(tx, due, now);
+    await refreshBookAssets(
+      tx,
+      due.flatMap(({ collectionId, asset }) => (asset === null ? [] : [{ collectionId, asset }])),
+      now,
+    );
     return found.length;
   });
 }

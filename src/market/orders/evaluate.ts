@@ -3,6 +3,7 @@
 
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../../platform/database/port.ts';
+import type { OrderedAsset } from './queries/book-figures.ts';
 import { lockBooksOfOrders, refreshBookAssets } from './queries/book-figures.ts';
 import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
 import type { OrderChange } from './queries/order-states.ts';
@@ -22,15 +23,15 @@ export async function evaluateOrders(tx: Queryable, orderIds: readonly string[],
   const changes: OrderChange[] = [];
   for (let start = 0; start < orderIds.length; start += BATCH_SIZE) {
     for (const order of await listOrdersWithEvidence(tx, orderIds.slice(start, start + BATCH_SIZE))) {
-      const { orderId, collectionId, asset, stored } = order;
+      const { orderId, side, collectionId, asset, stored } = order;
       const derived = deriveOrderStatus(order.terms, order.evidence, now);
       if (isSameState(stored, derived)) continue;
       const isByCounter = derived.status === 'cancelled' && isEndedByCounter(order.evidence);
-      changes.push({ orderId, collectionId, asset, from: stored, to: derived, isByCounter });
+      changes.push({ orderId, side, collectionId, asset, from: stored, to: derived, isByCounter });
     }
   }
   await updateOrderStates(tx, changes, now);
-  await refreshBookAssets(tx, changes, now);
+  await refreshBookAssets(tx, changes.flatMap(toListedAsset), now);
   return changes;
 }
 
@@ -50,6 +51,11 @@ export async function evaluateCollectionOrders(
   now: number,
 ): Promise<OrderChange[]> {
   return evaluateOrders(tx, await listSignedOrderIds(tx, collectionId), now);
+}
+
+/** The asset whose figures the change can affect. A bid is in no figure of the order book. */
+function toListedAsset({ side, collectionId, asset }: OrderChange): OrderedAsset[] {
+  return side === 'ask' && asset !== null ? [{ collectionId, asset }] : [];
 }
 
 function isSameState(a: OrderState, b: OrderState): boolean {

@@ -33,7 +33,7 @@ export type Explanation = {
   transitions: Transition[];
   /** The events of the order, and the increments of its offerer's counter that end it, in block order. Empty for an order imported without a signature. */
   events: ChainEvent[];
-  /** Transfers and approvals of the token, and the offerer's approvals for all tokens. At most `TOKEN_EVENTS_MAX`, newest first. */
+  /** Transfers and approvals of the token, and the offerer's approvals for all tokens. At most `TOKEN_EVENTS_MAX`, newest first. Empty for a bid that several tokens meet. */
   tokenEvents: ChainEvent[];
   cancel: OrderCancel | null;
   /** The last block of the chain that was read. Null if no block of the chain was read. */
@@ -55,8 +55,8 @@ export async function explainOrder(
   const readTo = await findChainCursor(main, chain);
   const follow = await findFollow(main, collectionId);
   const derived = evaluated && deriveOrderStatus(evaluated.terms, evaluated.evidence, now);
-  const token = { contract: contractAddress, tokenId: asset, holder: seller, limit: TOKEN_EVENTS_MAX };
-  const tokenEvents = await listTokenEvents(main, chain, token);
+  const token = { contract: contractAddress, holder: seller, limit: TOKEN_EVENTS_MAX };
+  const tokenEvents = asset === null ? [] : await listTokenEvents(main, chain, { ...token, tokenId: asset });
   return {
     order,
     derived,
@@ -78,12 +78,15 @@ export async function explainOrder(
 
 function listChecks(
   { protocolAddress, operator, startsAt }: SignedTerms,
-  { terms, evidence, stored }: OrderWithEvidence,
+  { side, terms, evidence, stored }: OrderWithEvidence,
   { now, followed }: { now: number; followed: boolean },
 ): ExplainedCheck[] {
   const derived = deriveOrderStatus(terms, evidence, now);
   const filled = evidence.fills.reduce((sum, fill) => sum + fill.quantity, 0n);
-  const unfollowed = 'unknown: the collection is not followed, or its backfill is not complete';
+  const unfollowed =
+    side === 'ask'
+      ? 'unknown: the collection is not followed, or its backfill is not complete'
+      : 'unknown: the funds of the bidder were not read';
   return [
     { check: 'signature', ok: true, detail: `verified for ${protocolAddress} when the order was stored` },
     { check: 'started', ok: startsAt <= now, detail: `starts at ${toTime(startsAt)}` },
@@ -108,12 +111,21 @@ function listChecks(
       ok: evidence.offChainCancel === null,
       detail: describeOccurrence(evidence.offChainCancel, 'not cancelled off-chain'),
     },
+    ...(side === 'ask'
+      ? []
+      : [
+          {
+            check: 'not_burned',
+            ok: evidence.burn === null,
+            detail: describeOccurrence(evidence.burn, 'the wanted token was not burned'),
+          },
+        ]),
     {
       check: 'balance',
       ok: evidence.balance === null ? null : evidence.balance >= toRequiredBalance(terms),
       detail:
         evidence.balance === null
-          ? followed
+          ? followed && side === 'ask'
             ? 'unknown: the log of the collection does not begin with its first transfer'
             : unfollowed
           : `the offerer holds ${evidence.balance}, a fill needs ${toRequiredBalance(terms)}`,
@@ -123,10 +135,10 @@ function listChecks(
       ok: evidence.approved,
       detail:
         evidence.approved === null
-          ? followed
+          ? followed && side === 'ask'
             ? 'unknown'
             : unfollowed
-          : `${operator} is ${evidence.approved ? '' : 'not '}approved`,
+          : `${operator} is ${evidence.approved ? '' : 'not '}approved${side === 'ask' ? '' : ` to spend ${toRequiredBalance(terms)}`}`,
     },
     {
       check: 'stored_state',
@@ -171,10 +183,12 @@ function listTransitions(
 
 /** The transition to `dormant`, at the newest event that took the token from the offerer, or the approval from the operator. */
 function toDormancy(
-  { seller, signed, createdAt }: StoredOrder,
+  { side, seller, signed, createdAt }: StoredOrder,
   dormant: DormantReason,
   tokenEvents: readonly ChainEvent[],
 ): Transition {
+  // The chain log has no events of currencies.
+  if (side === 'bid') return { at: null, to: 'dormant', because: dormant, tx: null };
   const cause = tokenEvents.find((event) =>
     dormant === 'no-balance'
       ? event.kind === 'transfer' && event.from === seller
@@ -203,9 +217,10 @@ function reasonOfEnd(
   if (status === 'expired') return 'expired';
   if (status === 'filled') return 'all units were filled';
   if (!evaluated) return 'imported with this status';
-  const { cancel, counterRaise, offChainCancel } = evaluated.evidence;
+  const { cancel, counterRaise, offChainCancel, burn } = evaluated.evidence;
   if (cancel?.at === endedAt) return 'cancelled on the chain';
   if (counterRaise?.at === endedAt) return 'the offerer raised the counter';
+  if (burn?.at === endedAt) return 'the wanted token was burned';
   return offChainCancel ? 'cancelled off-chain' : 'imported with this status';
 }
 

@@ -9,9 +9,25 @@ import type { Address, AssetId } from '../../platform/core/address.ts';
 export const LISTING_STATUSES = ['active', 'filled', 'cancelled', 'expired'] as const;
 export type ListingStatus = (typeof LISTING_STATUSES)[number];
 
-/** Clients must treat the id as opaque. `createdAt` is in milliseconds. */
+/** The id of an ask of this service. Clients must treat the id as opaque. `createdAt` is in milliseconds. */
 export function toOrderId(chainId: string, contractAddress: Address, tokenId: AssetId, createdAt: number): string {
   return `${chainId}_${contractAddress}_${tokenId}_${createdAt}`;
+}
+
+/** The id of a bid of this service. Clients must treat the id as opaque. */
+export function toBidId(chainId: string, contractAddress: Address, orderHash: string): string {
+  return `${chainId}_${contractAddress}_bid_${orderHash}`;
+}
+
+export const ORDER_SIDES = ['ask', 'bid'] as const;
+/** An ask offers a token for a price, a bid offers a price for a token. */
+export type OrderSide = (typeof ORDER_SIDES)[number];
+
+const BID_ID = /^[^_]+_0x[0-9a-f]{40}_bid_0x[0-9a-f]{64}$/;
+
+/** The side of an order of this service, or of a mirrored listing, by its id. */
+export function sideOf(orderId: string): OrderSide {
+  return BID_ID.test(orderId) ? 'bid' : 'ask';
 }
 
 /**

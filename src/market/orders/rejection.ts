@@ -1,7 +1,7 @@
 // Lists the error codes with which a signed order is rejected. Clients rely on these codes (docs/orders.md). The HTTP statuses are in
 // intake/http/rejections.ts.
 
-import type { ListingRejection } from './seaport/listing.ts';
+import type { TermsRejection } from './seaport/terms.ts';
 
 /**
  * The codes are in the order in which a submitted order is checked. `already_filled`, `already_cancelled` and `wrong_counter` are checked twice:
@@ -11,9 +11,10 @@ import type { ListingRejection } from './seaport/listing.ts';
 export type OrderRejectionCode =
   | 'malformed_order'
   | 'unknown_protocol'
-  | ListingRejection
+  | TermsRejection
   | 'signature_invalid'
   | 'signature_unverifiable'
+  | 'criteria_not_valid'
   | 'chain_unavailable'
   | 'duplicate'
   | 'collection_not_followed'
@@ -22,6 +23,8 @@ export type OrderRejectionCode =
   | 'wrong_counter'
   | 'not_the_owner'
   | 'not_approved'
+  | 'no_funds'
+  | 'token_burned'
   | 'not_signed';
 
 /** Thrown for an order that is not accepted, or cannot be cancelled. `path` is the field at fault, or null when no single field is. */

@@ -3,6 +3,7 @@
 
 import type { Address } from '../../platform/core/address.ts';
 import type { Hex } from '../../platform/core/evm.ts';
+import type { Funds, FundsKey } from './queries/funds.ts';
 import { OrderRejected } from './rejection.ts';
 import type { Protocol } from './seaport/order.ts';
 import { orderDigest } from './seaport/order.ts';
@@ -11,7 +12,7 @@ import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
 
 type AtBlock = number | 'latest';
 
-/** The calls to a chain that check an order. Each promise rejects when no endpoint of the chain responds, or when its endpoints disagree. */
+/** The calls to a chain that check an order. `funds`: the balance of an account in an ERC-20 currency, and how much of it the operator may spend. Each promise rejects when no endpoint of the chain responds, or when its endpoints disagree. */
 export type ChainChecks = {
   /** Whether the account is a contract that accepts the signature (ERC-1271). False when the account has no code, or the call reverts. */
   isValidSignature(account: Address, digest: Hex, signature: Hex, at: AtBlock): Promise<boolean>;
@@ -23,6 +24,8 @@ export type ChainChecks = {
     orderHash: Hex,
     at: AtBlock,
   ): Promise<{ cancelled: boolean; totalFilled: bigint; totalSize: bigint } | null>;
+  /** An element is null when a call reverts, or does not return a number. */
+  funds(currency: Address, keys: readonly FundsKey[], at: AtBlock): Promise<(Funds | null)[]>;
 };
 
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };

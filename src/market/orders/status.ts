@@ -1,4 +1,4 @@
-// Derives the status of a signed order from its signed terms, its evidence (events, cancels, balance, approval), and the time. The result
+// Derives the status of a signed order, ask or bid, from its signed terms, its evidence (events, cancels, balance, approval), and the time. The result
 // depends on nothing else. When a block is orphaned, the status is derived again without the events of the block. docs/orders.md has the table of
 // transitions.
 
@@ -6,10 +6,12 @@ import type { ListingStatus } from './order-id.ts';
 
 export type OrderTerms = {
   counter: bigint;
-  /** Units offered: 1 for ERC-721. */
+  /** Units of the token that are offered or wanted. */
   quantity: bigint;
   /** True for Seaport's PARTIAL order types, which may be filled in parts. */
   partial: boolean;
+  /** What the offerer gives for one unit: the unit itself, or the price of a bid. */
+  perUnit: bigint;
   /** In milliseconds. Null for an order that never expires. */
   expiresAt: number | null;
 };
@@ -27,12 +29,14 @@ export type OrderEvidence = {
   /** A cancel without a transaction, by the offerer's signature or by the operator of the service. A reorganisation does not affect it. */
   offChainCancel: Occurrence | null;
   /**
-   * The units that the offerer holds. Null until the collection is followed and its backfill is complete, and for an ERC-1155 token whose earlier
-   * transfers were not read.
+   * What the offerer of an ask holds of the token. Null until the collection is followed and its backfill is complete, and for an ERC-1155 token whose
+   * earlier transfers were not read. Of a bid: the bidder's balance of the currency; null until it was read.
    */
   balance: bigint | null;
-  /** Whether the account that transfers the token for the order (Seaport or a conduit) is approved. Null until the collection is followed and its backfill is complete. */
+  /** Whether the account that transfers it for the order (Seaport or a conduit) may transfer what a fill needs. Null as long as this is not known. */
   approved: boolean | null;
+  /** The transfer that burned the wanted token, if a bid is for one token of the standard ERC-721 and it does not exist any more. */
+  burn: Occurrence | null;
 };
 
 export const DORMANT_REASONS = ['no-balance', 'not-approved'] as const;
@@ -51,7 +55,7 @@ export type OrderState = {
 
 /**
  * An order whose units are all filled is `filled`, whatever else happened, because the token has changed hands. Otherwise the first of
- * cancel, counter raise and expiry decides. A cancel at the expiry time or later leaves the order `expired`.
+ * cancel, counter raise, burn and expiry decides. A cancel at the expiry time or later leaves the order `expired`.
  */
 export function deriveOrderStatus(terms: OrderTerms, evidence: OrderEvidence, now: number): OrderState {
   let filledQuantity = 0n;
@@ -59,7 +63,7 @@ export function deriveOrderStatus(terms: OrderTerms, evidence: OrderEvidence, no
     filledQuantity += fill.quantity;
     if (filledQuantity >= terms.quantity) return ended('filled', fill, filledQuantity);
   }
-  const cancel = earliest([evidence.cancel, evidence.counterRaise, evidence.offChainCancel]);
+  const cancel = earliest([evidence.cancel, evidence.counterRaise, evidence.offChainCancel, evidence.burn]);
   const { expiresAt } = terms;
   if (cancel && (expiresAt === null || cancel.at < expiresAt)) return ended('cancelled', cancel, filledQuantity);
   if (expiresAt !== null && expiresAt <= now) return ended('expired', { at: expiresAt, tx: null }, filledQuantity);
@@ -67,8 +71,8 @@ export function deriveOrderStatus(terms: OrderTerms, evidence: OrderEvidence, no
 }
 
 /** Whether a cancelled order ended because its offerer raised the counter, and not because the order itself was cancelled. */
-export function isEndedByCounter({ cancel, counterRaise, offChainCancel }: OrderEvidence): boolean {
-  return counterRaise !== null && earliest([cancel, counterRaise, offChainCancel]) === counterRaise;
+export function isEndedByCounter({ cancel, counterRaise, offChainCancel, burn }: OrderEvidence): boolean {
+  return counterRaise !== null && earliest([cancel, counterRaise, offChainCancel, burn]) === counterRaise;
 }
 
 function ended(status: ListingStatus, { at, tx }: Occurrence, filledQuantity: bigint): OrderState {
@@ -81,9 +85,13 @@ function earliest(occurrences: readonly (Occurrence | null)[]): Occurrence | nul
   return first;
 }
 
-/** At least one unit for a partial order, all offered units for any other order. */
-export function toRequiredBalance({ partial, quantity }: OrderTerms): bigint {
-  return partial ? 1n : quantity;
+/** What a fill needs: one unit of a partial order, all units of any other order. */
+export function toRequiredBalance({
+  partial,
+  quantity,
+  perUnit,
+}: Pick<OrderTerms, 'partial' | 'quantity' | 'perUnit'>): bigint {
+  return partial ? perUnit : quantity * perUnit;
 }
 
 function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {

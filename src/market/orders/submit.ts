@@ -9,23 +9,28 @@ import { toCollectionId } from '../../platform/core/collection.ts';
 import type { Queryable, Statements } from '../../platform/database/port.ts';
 import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderKey } from './order-id.ts';
-import { toOrderId, toOrderKeyText } from './order-id.ts';
+import { toBidId, toOrderId, toOrderKeyText } from './order-id.ts';
 import { lockBooks, refreshBookAssets } from './queries/book-figures.ts';
 import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
+import type { Funds, FundsKey } from './queries/funds.ts';
+import { upsertFunds } from './queries/funds.ts';
 import type { SignedOrder } from './queries/stored-orders.ts';
 import { insertSignedOrder, listOrderIdsByHash } from './queries/stored-orders.ts';
+import { insertTokenSet } from './queries/token-sets.ts';
 import { OrderRejected } from './rejection.ts';
 import type { MoreDeployments } from './seaport/deployments.ts';
 import { listProtocols } from './seaport/deployments.ts';
-import type { ListingTerms } from './seaport/listing.ts';
-import { parseListingTerms } from './seaport/listing.ts';
 import type { Protocol, SeaportOrder } from './seaport/order.ts';
 import { hashOrder, parseSeaportOrder, toParameters } from './seaport/order.ts';
+import type { Terms } from './seaport/parse-terms.ts';
+import { parseTerms } from './seaport/parse-terms.ts';
 import { isSignatureText, normalizeSignature } from './seaport/signature.ts';
 import type { ChainChecks, UnverifiedSignature } from './signatures.ts';
 import { findSigningProtocol, readFromChain, requireContractSignature } from './signatures.ts';
 import { deriveOrderStatus } from './status.ts';
+import type { ListTokensWithTraits, SubmittedCriteria, TokenSet } from './token-sets.ts';
+import { requireTokenSet } from './token-sets.ts';
 
 export type OrderContext = {
   main: Statements;
@@ -34,6 +39,7 @@ export type OrderContext = {
   seaport: MoreDeployments;
   /** The calls to a chain that check an order. Null for a chain without an endpoint: then only the order and its signature are checked. */
   checksOf: (chain: Chain) => ChainChecks | null;
+  listTokensWithTraits: ListTokensWithTraits;
   onChanged: OnChanged;
   /** Retires the mirrored listings of orders that this service has stored, so that each order is listed once. Must not reject. */
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
@@ -47,9 +53,12 @@ export type Submission = {
   protocolAddress: string | null;
   /** `{parameters, signature}`, as OpenSea, seaport-js and Reservoir write them. */
   order: { parameters: unknown; signature: unknown };
+  /** The tokens that meet a bid which names them by a Merkle root. Null for any other order. */
+  criteria?: SubmittedCriteria | null;
 };
 
-type NewSignedOrder = Omit<SignedOrder, 'orderId' | 'createdAt'>;
+type WithoutId<Order> = Order extends SignedOrder ? Omit<Order, 'orderId' | 'createdAt'> : never;
+type NewSignedOrder = WithoutId<SignedOrder>;
 
 /** Throws OrderRejected when a check fails. */
 export async function submitOrder(context: OrderContext, submission: Submission): Promise<SignedOrder> {
@@ -61,11 +70,19 @@ export async function submitOrder(context: OrderContext, submission: Submission)
   const terms = requireTerms(order, { chain, protocol: signing.protocol ?? protocols[0], now });
   const checks = context.checksOf(chain);
   // Nothing is called for a collection that is not followed: its contract and its offerers may be anyone's.
-  if (checks) await requireFollowed(context.main, toCollectionId(chain.id, terms.contractAddress));
+  const collectionId = toCollectionId(chain.id, terms.contractAddress);
+  if (checks) await requireFollowed(context.main, collectionId);
   const protocol =
     signing.protocol ??
     (await requireContractSignature(signed, { protocols, closest: signing.closest, chain: checks }));
-  const stored = await storeOrder(context, toNewOrder({ chain, order, signed, terms, protocol }), { checks, now });
+  const root = terms.side === 'bid' ? terms.root : null;
+  const tokens = await requireTokenSet(
+    { collectionId, root },
+    submission.criteria ?? null,
+    context.listTokensWithTraits,
+  );
+  const newOrder = toNewOrder({ chain, order, signed, terms, protocol });
+  const stored = await storeOrder(context, newOrder, { tokens, checks: checks && { ...checks, chain }, now });
   await context.retireMirroredListings([stored], now);
   await context.copyCatalog();
   context.onChanged({ collectionIds: new Set([stored.collectionId]), kinds: new Set(['order']) });
@@ -111,8 +128,8 @@ function requireProtocols(
 function requireTerms(
   order: SeaportOrder,
   { chain, protocol, now }: { chain: Chain; protocol: Protocol; now: number },
-): ListingTerms {
-  const parsed = parseListingTerms(order, { protocol, wrappedNative: chain.wrappedNative, now });
+): Terms {
+  const parsed = parseTerms(order, { protocol, wrappedNative: chain.wrappedNative, now });
   if (!parsed.terms) throw new OrderRejected(parsed.code, parsed.message);
   return parsed.terms;
 }
@@ -127,22 +144,36 @@ function toNewOrder({
   chain: Chain;
   order: SeaportOrder;
   signed: UnverifiedSignature;
-  terms: ListingTerms;
+  terms: Terms;
   protocol: Protocol;
 }): NewSignedOrder {
-  const { askRaw, tokenId, ...others } = terms;
+  const { contractAddress, standard, quantity, startsAt, expiresAt, counter, operator } = terms;
   return {
-    ...others,
-    collectionId: toCollectionId(chain.id, terms.contractAddress),
+    ...toSubject(terms),
+    contractAddress,
+    standard,
+    quantity,
+    startsAt,
+    expiresAt,
+    counter,
+    operator,
+    collectionId: toCollectionId(chain.id, contractAddress),
     chain: chain.id,
-    asset: tokenId,
-    raw: askRaw,
     seller: order.offerer,
     seaport: { parameters: toParameters(order), signature: normalizeSignature(signed.signature, protocol.version) },
     orderHash: signed.orderHash,
     protocolAddress: protocol.address,
     orderType: order.orderType,
   };
+}
+
+function toSubject(terms: Terms) {
+  if (terms.side === 'ask') {
+    const { side, tokenId: asset, askRaw: raw, buyerTotalRaw } = terms;
+    return { side, asset, raw, buyerTotalRaw, proceeds: null, root: null };
+  }
+  const { side, tokenId: asset, priceRaw: raw, proceedsRaw: proceeds, root } = terms;
+  return { side, asset, raw, buyerTotalRaw: null, proceeds, root };
 }
 
 /**
@@ -159,17 +190,20 @@ const ATTEMPTS_MAX = 8;
 async function storeOrder(
   { main }: OrderContext,
   order: NewSignedOrder,
-  { checks, now }: { checks: ChainChecks | null; now: number },
+  { tokens, checks, now }: { tokens: TokenSet | null; checks: (ChainChecks & { chain: Chain }) | null; now: number },
 ): Promise<SignedOrder> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = checks && (await findChainCursor(main, order.chain));
     // If no block of the chain was read, the collection is not followed any more, and the order is rejected below.
     if (checks && before) await checkOnChain(checks, order, before.number);
+    const funds = checks && before ? await readFunds(checks, order, before.number) : null;
     const stored = await main.transaction(async (tx) => {
       // The cursor is locked until the commit, so that no block is applied between the checks and the insert.
       const cursor = await findChainCursor(tx, order.chain, 'for share');
       if (checks && cursor?.hash !== before?.hash) return null;
       await lockBooks(tx, [order.collectionId]);
+      if (tokens) await insertTokenSet(tx, order.collectionId, tokens);
+      if (funds && before) await upsertFunds(tx, { chain: order.chain, block: before.number }, [funds]);
       return insertChecked(tx, order, { followed: checks !== null, now });
     });
     if (stored) return stored;
@@ -194,6 +228,21 @@ async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: n
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
 }
 
+/** What the bidder can pay at the block. Null for an ask: what its offerer holds is in the chain log. */
+async function readFunds(
+  { chain: { wrappedNative }, funds }: ChainChecks & { chain: Chain },
+  { side, seller: account, operator }: NewSignedOrder,
+  block: number,
+): Promise<(FundsKey & { funds: Funds }) | null> {
+  if (side === 'ask' || wrappedNative === null) return null;
+  const [read] = await readFromChain(() => funds(wrappedNative, [{ account, operator }], block));
+  if (read) return { account, operator, funds: read };
+  throw new OrderRejected(
+    'no_funds',
+    `the contract of the wrapped native currency, ${wrappedNative}, has no balance of the offerer`,
+  );
+}
+
 async function requireFollowed(db: Queryable, collectionId: string): Promise<void> {
   const follow = await findFollow(db, collectionId);
   if (follow?.joined) return;
@@ -215,34 +264,43 @@ async function insertChecked(
   const key = { chain: order.chain, protocol: order.protocolAddress, offerer: order.seller };
   const counter = await findOffererCounter(tx, key);
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
-  await refreshBookAssets(tx, [order], now);
+  if (order.side === 'ask') await refreshBookAssets(tx, [order], now);
   return stored;
 }
 
 /**
- * The most creation times that are tried for an order: `now` and the milliseconds after it. The id contains the creation time, so a second
- * order of one token in the same millisecond gets the next free millisecond.
+ * The most creation times that are tried for an ask: `now` and the milliseconds after it. Its id contains the creation time, so a second
+ * ask for one token in the same millisecond gets the next free millisecond.
  */
 const ID_ATTEMPTS_MAX = 1_000;
 
 /** Tries creation times from `now` on until the id is free. Throws OrderRejected if the order is already stored. */
 async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: number): Promise<SignedOrder> {
-  const { chain, contractAddress, asset } = order;
   for (let createdAt = now; createdAt < now + ID_ATTEMPTS_MAX; createdAt += 1) {
-    const stored = { ...order, orderId: toOrderId(chain, contractAddress, asset, createdAt), createdAt };
+    const stored = { ...order, orderId: toId(order, createdAt), createdAt };
     if (await insertSignedOrder(tx, stored, now)) return stored;
     const duplicate = (await listOrderIdsByHash(tx, [order])).get(toOrderKeyText(order));
     if (duplicate !== undefined) {
       throw new OrderRejected('duplicate', `the order is already stored as ${duplicate}`);
     }
   }
-  throw new Error(`no free order id for ${contractAddress} ${asset} within ${ID_ATTEMPTS_MAX} ms`);
+  throw new Error(`no free order id for ${order.contractAddress} ${order.asset} within ${ID_ATTEMPTS_MAX} ms`);
+}
+
+function toId(order: NewSignedOrder, createdAt: number): string {
+  const { chain, contractAddress, orderHash } = order;
+  return order.side === 'ask'
+    ? toOrderId(chain, contractAddress, order.asset, createdAt)
+    : toBidId(chain, contractAddress, orderHash);
 }
 
 /** Throws OrderRejected for an order that cannot be filled at the time when it is stored. */
 function requireFillable(order: NewSignedOrder, { terms, evidence }: OrderWithEvidence, now: number): void {
   const { status, dormant } = deriveOrderStatus(terms, evidence, now);
   if (status === 'filled') throw new OrderRejected('already_filled', 'the order was filled on its chain');
+  if (status === 'cancelled' && evidence.burn) {
+    throw new OrderRejected('token_burned', 'the wanted token was burned');
+  }
   if (status === 'cancelled') {
     throw evidence.cancel
       ? new OrderRejected('already_cancelled', 'the order was cancelled on its chain')
@@ -250,10 +308,16 @@ function requireFillable(order: NewSignedOrder, { terms, evidence }: OrderWithEv
   }
   if (status === 'expired') throw new OrderRejected('expired', 'the order has expired');
   if (dormant === 'no-balance') {
-    throw new OrderRejected('not_the_owner', 'the offerer does not hold the offered quantity of the token');
+    throw order.side === 'ask'
+      ? new OrderRejected('not_the_owner', 'the offerer does not hold the offered quantity of the token')
+      : new OrderRejected(
+          'no_funds',
+          'the offerer holds less of the wrapped native currency than a fill of the bid needs',
+        );
   }
   if (dormant === 'not-approved') {
-    throw new OrderRejected('not_approved', `the offerer has not approved ${order.operator} to transfer the token`);
+    const what = order.side === 'ask' ? 'transfer the token' : 'spend what a fill of the bid needs';
+    throw new OrderRejected('not_approved', `the offerer has not approved ${order.operator} to ${what}`);
   }
 }
 

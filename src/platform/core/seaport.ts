@@ -17,6 +17,15 @@ export function isTokenItem({ itemType }: { itemType: number }): boolean {
   return itemType === ITEM_TYPE.erc721 || itemType === ITEM_TYPE.erc1155;
 }
 
+/** Whether several tokens can satisfy the item. */
+export function isCriterion({ itemType }: { itemType: number }): boolean {
+  return itemType === ITEM_TYPE.erc721Criteria || itemType === ITEM_TYPE.erc1155Criteria;
+}
+
+export function isPayment({ itemType }: { itemType: number }): boolean {
+  return itemType === ITEM_TYPE.native || itemType === ITEM_TYPE.erc20;
+}
+
 export function isPartialOrder(orderType: number): boolean {
   return orderType === ORDER_TYPE.partialOpen || orderType === ORDER_TYPE.partialRestricted;
 }

@@ -26,6 +26,7 @@ const LISTED: Columns = {
 };
 const ORDERED: Columns = {
   id: 'A',
+  side: 'ask',
   chain: 'ethereum',
   collection_id: 'c',
   token_id: '1',
@@ -114,6 +115,22 @@ const ORDERS: typeof RULE = {
   'an ended order is recorded at its end': [{}, { status: 'expired', ended_at: at(-HOUR) }, `expire at ${at(-HOUR)}`],
 };
 
+/** As RULE, for own bids. */
+const BIDS: typeof RULE = {
+  'a new bid is made, also before its start': [null, { starts_at: at(HOUR) }, 'bid'],
+  'a bid of which units were sold is made again for the others': [
+    { quantity: '5', filled_quantity: '0' },
+    { quantity: '5', filled_quantity: '2' },
+    'bid',
+  ],
+  'a filled bid is filled': [{}, filled, 'fill 0xf'],
+  'a cancelled bid is cancelled': [{}, cancelled, 'bid-cancel'],
+  'a bid that expires is expired': [{}, { status: 'expired', ended_at: at(-HOUR) }, `bid-expire at ${at(-HOUR)}`],
+  'a bid whose bidder lacks the money becomes dormant': [{}, gone, 'bid-invalidate balance'],
+  'a bid whose bidder withdrew the approval becomes dormant': [{}, unapproved, 'bid-invalidate approval'],
+  'a dormant bid that can be accepted again is active again': [gone, {}, 'bid-revalidate'],
+};
+
 const REMOVALS: Readonly<Record<string, [Columns, string | null]>> = {
   'a deleted listing is cancelled': [{}, 'cancel'],
   'a deleted listing whose expiry is not stored yet is expired': [expired, 'expire'],
@@ -171,6 +188,15 @@ forOneEngine('the rule for changes of the market', (engine) => {
   for (const [name, [earlier, written, change]] of Object.entries(ORDERS)) {
     test(name, async () => {
       assert.equal(toText(await recordPair('order', [earlier, written]), 0), change);
+    });
+  }
+  for (const [name, [earlier, written, change]] of Object.entries(BIDS)) {
+    test(name, async () => {
+      const side = { side: 'bid' };
+      assert.equal(
+        toText(await recordPair('order', [earlier && { ...earlier, ...side }, { ...written, ...side }]), 0),
+        change,
+      );
     });
   }
   for (const [name, [deleted, change]] of Object.entries(REMOVALS)) {

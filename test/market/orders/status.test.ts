@@ -7,7 +7,7 @@ import type { OrderEvidence, OrderTerms } from '../../../src/market/orders/statu
 import { deriveOrderStatus } from '../../../src/market/orders/status.ts';
 
 const NOW = 1_000_000;
-const TERMS: OrderTerms = { counter: 0n, quantity: 1n, partial: false, expiresAt: null };
+const TERMS: OrderTerms = { counter: 0n, quantity: 1n, partial: false, perUnit: 1n, expiresAt: null };
 const NONE: OrderEvidence = {
   fills: [],
   cancel: null,
@@ -15,6 +15,7 @@ const NONE: OrderEvidence = {
   offChainCancel: null,
   balance: 1n,
   approved: true,
+  burn: null,
 };
 const at = (time: number, tx: string | null = `0x${time}`) => ({ at: time, tx });
 const fillOf = (time: number, quantity = 1n) => ({ ...at(time), quantity });

@@ -46,13 +46,19 @@ forOneEngine('submitted orders', (engine) => {
     const old = { ...SEAPORT_1_6, version: '1.5', address: '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address };
     const signature = await signOrder(1, order, old);
     assert.equal(
-      await outcomeOf(orders.submit(orders.offline, order, signature, SEAPORT_1_6.address)),
+      await outcomeOf(orders.submit(orders.offline, order, signature, { protocolAddress: SEAPORT_1_6.address })),
       'signature_invalid',
     );
-    assert.equal(await outcomeOf(orders.submit(orders.offline, order, signature, EVM)), 'unknown_protocol');
     assert.equal(
-      (await orders.submit(orders.offline, order, signature, old.address.toUpperCase().replace('0X', '0x')))
-        .protocolAddress,
+      await outcomeOf(orders.submit(orders.offline, order, signature, { protocolAddress: EVM })),
+      'unknown_protocol',
+    );
+    assert.equal(
+      (
+        await orders.submit(orders.offline, order, signature, {
+          protocolAddress: old.address.toUpperCase().replace('0X', '0x'),
+        })
+      ).protocolAddress,
       old.address,
     );
   });

@@ -18,8 +18,9 @@ import type { SeaportOrder } from '../../../src/market/orders/seaport/order.ts';
 import type { ChainChecks } from '../../../src/market/orders/signatures.ts';
 import type { OrderContext } from '../../../src/market/orders/submit.ts';
 import { submitOrder } from '../../../src/market/orders/submit.ts';
-import type { AskOptions } from '../../support/chain/signed-orders.ts';
-import { accountOf, SEAPORT_1_6, signOrder, toAsk, toParameters } from '../../support/chain/signed-orders.ts';
+import type { SubmittedCriteria } from '../../../src/market/orders/token-sets.ts';
+import type { AskOptions, BidOptions } from '../../support/chain/signed-orders.ts';
+import { accountOf, SEAPORT_1_6, signOrder, toAsk, toBid, toParameters } from '../../support/chain/signed-orders.ts';
 import type { TestEngine } from '../../support/engines/each-engine.ts';
 import { EVM, NOW } from '../../support/service/intake.ts';
 
@@ -37,11 +38,30 @@ const PASSING_CHECKS: ChainChecks = {
   isValidSignature: async () => false,
   getCounter: async () => 0n,
   getOrderStatus: async () => ({ cancelled: false, totalFilled: 0n, totalSize: 0n }),
+  funds: async (_currency, keys) => keys.map(() => ({ balance: 10n ** 20n, allowance: 10n ** 20n })),
 };
 
 export const ask = (more: Partial<AskOptions> = {}, components: Partial<SeaportOrder> = {}) =>
   toAsk(
     { offerer: OFFERER, contract: EVM, tokenId: 1n, price: 1_000n, start: START, end: START + HOUR, ...more },
+    components,
+  );
+
+export const WETH = ethereum.wrappedNative ?? '';
+
+/** A bid of 1,000 for token 1. */
+export const bid = (more: Partial<BidOptions> = {}, components: Partial<SeaportOrder> = {}) =>
+  toBid(
+    {
+      offerer: OFFERER,
+      contract: EVM,
+      wanted: { tokenId: 1n },
+      currency: WETH,
+      price: 1_000n,
+      start: START,
+      end: START + HOUR,
+      ...more,
+    },
     components,
   );
 
@@ -84,7 +104,8 @@ export class TestOrders {
       await this.db.query(
         `truncate main.book_order, main.order_cancel, main.chain_cursor, main.chain_event, main.holding,
            main.operator_approval, main.token_approval, main.offerer_counter, main.follow, main.book_asset,
-           main.collection_book, main.book_start, main.catalog_change cascade`,
+           main.collection_book, main.book_start, main.catalog_change, main.market_change, main.funds,
+           main.token_set, main.token_set_member cascade`,
       );
     });
   }
@@ -104,6 +125,7 @@ export class TestOrders {
       seaport: new Map(),
       checksOf: () => checks && { ...PASSING_CHECKS, ...checks },
       retireMirroredListings: () => Promise.resolve(),
+      listTokensWithTraits: () => Promise.resolve([]),
       copyCatalog: () => Promise.resolve(),
       onChanged: ({ collectionIds }) => this.changed.push(...collectionIds),
     };
@@ -113,13 +135,21 @@ export class TestOrders {
     return this.contextOf(null);
   }
 
-  submit(context: OrderContext, order: SeaportOrder, signature: string, protocolAddress: string | null = null) {
+  submit(
+    context: OrderContext,
+    order: SeaportOrder,
+    signature: string,
+    {
+      protocolAddress = null,
+      criteria = null,
+    }: { protocolAddress?: string | null; criteria?: SubmittedCriteria | null } = {},
+  ) {
     const parameters = toParameters(order);
-    return submitOrder(context, { chain: ethereum, protocolAddress, order: { parameters, signature } });
+    return submitOrder(context, { chain: ethereum, protocolAddress, order: { parameters, signature }, criteria });
   }
 
-  async submitSigned(context: OrderContext, order = ask()) {
-    return this.submit(context, order, await signOrder(1, order));
+  async submitSigned(context: OrderContext, order = ask(), criteria: SubmittedCriteria | null = null) {
+    return this.submit(context, order, await signOrder(1, order), { criteria });
   }
 
   async count(): Promise<number> {

@@ -9,7 +9,7 @@ import { deriveOrderStatus } from '../../../src/market/orders/status.ts';
 
 const END = 1_000;
 const NOW = 500;
-const TERMS: OrderTerms = { counter: 0n, quantity: 5n, partial: true, expiresAt: END };
+const TERMS: OrderTerms = { counter: 0n, quantity: 5n, partial: true, perUnit: 1n, expiresAt: END };
 /** The evidence of an order that can be filled and has no fills. */
 const FRESH: OrderEvidence = {
   fills: [],
@@ -18,6 +18,7 @@ const FRESH: OrderEvidence = {
   offChainCancel: null,
   balance: 5n,
   approved: true,
+  burn: null,
 };
 
 type Change = Partial<OrderEvidence> & { now?: number; partial?: boolean };

@@ -14,6 +14,7 @@ const KNOWN: OrderEvidence = {
   offChainCancel: null,
   balance: 1n,
   approved: true,
+  burn: null,
 };
 const LISTING: JudgedListing = {
   key: 'k',

@@ -319,6 +319,9 @@ async function insertOrder(
       tx,
       {
         ...order,
+        side: 'ask',
+        proceeds: null,
+        root: null,
         seller,
         startsAt: now + random.integer(-10, 10) * SECOND,
         expiresAt: now + random.integer(11, 600) * SECOND,

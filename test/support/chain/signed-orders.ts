@@ -18,7 +18,7 @@ import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../../../client/
 import type { Address } from '../../../src/platform/core/address.ts';
 import type { Protocol, SeaportOrder } from '../../../src/market/orders/seaport/order.ts';
 import type { Hex, TokenStandard } from '../../../src/platform/core/evm.ts';
-import { ORDER_TYPE } from '../../../src/platform/core/seaport.ts';
+import { ITEM_TYPE, ORDER_TYPE } from '../../../src/platform/core/seaport.ts';
 
 export const SEAPORT_1_6: Protocol = {
   address: '0x0000000000000068f116a894984e2db1123eb395' as Address,
@@ -70,6 +70,45 @@ export function toAsk(options: AskOptions, components: Partial<SeaportOrder> = {
     counter: 0n,
   });
   return { ...order, orderType: ORDER_TYPE.fullOpen, ...components } as SeaportOrder;
+}
+
+export type BidOptions = {
+  offerer: Address;
+  contract: string;
+  /** The token that is wanted, or the tokens that meet the bid: `any`, or the root of their Merkle tree. */
+  wanted: { tokenId: bigint } | 'any' | { root: Hex };
+  currency: string;
+  /** What the bidder pays for all units. */
+  price: bigint;
+  start: number;
+  end: number | bigint;
+  fees?: readonly { recipient: string; amount: bigint }[];
+  quantity?: bigint;
+  standard?: TokenStandard;
+};
+
+/** A bid, with a different salt each time. A bid for several units can be filled in parts. */
+export function toBid(options: BidOptions, components: Partial<SeaportOrder> = {}): SeaportOrder {
+  const { offerer, wanted, price, fees = [], quantity = 1n, standard = 'erc721' } = options;
+  const currency = options.currency as Address;
+  const pay = (amount: bigint) => toItem(ITEM_TYPE.erc20, { token: currency, id: 0n, amount });
+  const isToken = wanted !== 'any' && 'tokenId' in wanted;
+  const id = wanted === 'any' ? 0n : 'tokenId' in wanted ? wanted.tokenId : BigInt(wanted.root);
+  const itemType = ITEM_TYPE[isToken ? standard : (`${standard}Criteria` as const)];
+  return {
+    ...toAsk({ ...options, tokenId: 0n, fees: [] }),
+    offer: [pay(price)],
+    consideration: [
+      { ...toItem(itemType, { token: options.contract as Address, id, amount: quantity }), recipient: offerer },
+      ...fees.map(({ recipient, amount }) => ({ ...pay(amount), recipient: recipient as Address })),
+    ],
+    orderType: quantity > 1n ? ORDER_TYPE.partialOpen : ORDER_TYPE.fullOpen,
+    ...components,
+  };
+}
+
+function toItem(itemType: number, { token, id, amount }: { token: Address; id: bigint; amount: bigint }) {
+  return { itemType, token, identifierOrCriteria: id, startAmount: amount, endAmount: amount };
 }
 
 /** The order in OpenSea's JSON form: numbers are decimal text. */

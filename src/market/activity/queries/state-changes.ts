@@ -10,6 +10,8 @@ type OrderTable = {
   key: readonly string[];
   asset: string;
   startsAt: string | null;
+  /** Whether the table has both sides. Other tables have asks only. */
+  hasBids: boolean;
   listedAt: string | null;
   marketplace: string | null;
   /** SQL: the units that the active row `after` still offers. Null if their number is not known. */
@@ -24,6 +26,7 @@ const TABLES = {
     key: ['collection_id', 'key'],
     asset: 'asset',
     startsAt: null,
+    hasBids: false,
     listedAt: 'listed_at',
     marketplace: 'source',
     remaining: `case when coalesce(after.partial, false) then after.quantity - after.filled_quantity else coalesce(after.quantity, 1) end`,
@@ -34,6 +37,7 @@ const TABLES = {
     key: ['id'],
     asset: 'token_id',
     startsAt: 'starts_at',
+    hasBids: true,
     listedAt: null,
     marketplace: null,
     remaining: 'after.quantity - after.filled_quantity',
@@ -77,12 +81,12 @@ export function recordStateChanges(kind: OrderKind, states: RecordedStates): str
   return `recorded_changes as (
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason,
          block_number, quantity)
-       select case when ${isByCounter} then 'invalidate' else changed.kind end,
+       select ${ofSide(table, 'after', `case when ${isByCounter} then 'invalidate' else changed.kind end`)},
          ${listedAt ? `case when changed.kind in ('list', 'reprice') and (${isReported}) then least(after.${listedAt}, ${at}) else ${at} end` : at},
          after.chain, after.collection_id, after.${asset}, after.price_raw, after.seller, after.id, ${marketplace ? `after.${marketplace}` : 'null'},
          case when after.status <> 'active' and after.tx is distinct from before.tx then after.tx end,
          case when ${isByCounter} then 'counter' when changed.kind <> 'invalidate' then null
-           when after.dormant = 'no-balance' then 'owner' else 'approval' end,
+           when after.dormant = 'no-balance' then ${table.hasBids ? `case after.side when 'bid' then 'balance' else 'owner' end` : `'owner'`} else 'approval' end,
          ${blockNumber}, case when after.status = 'active' then ${remaining} end
        from ${written} as after
        left join ${before} as before on ${key.map((name) => `before.${name} = after.${name}`).join(' and ')} and not after.inserted
@@ -91,14 +95,22 @@ export function recordStateChanges(kind: OrderKind, states: RecordedStates): str
      )`;
 }
 
-function kindSql({ startsAt }: OrderTable, { now, isReport }: { now: string; isReport: boolean }): string {
+/** The kind of a change of the row `row`. `kind` is SQL for the kind that the change of an ask has. */
+function ofSide({ hasBids }: Pick<OrderTable, 'hasBids'>, row: string, kind: string): string {
+  if (!hasBids) return kind;
+  return `(select case when ${row}.side = 'ask' or kind = 'fill' then kind when kind in ('list', 'reprice') then 'bid' else 'bid-' || kind end
+         from (select ${kind} as kind) as of_ask)`;
+}
+
+/** A bid is made when it is stored, even if it cannot be accepted before its start. */
+function kindSql({ startsAt, hasBids }: OrderTable, { now, isReport }: { now: string; isReport: boolean }): string {
   const isNew = `before.status <> 'active' or before.seller <> after.seller or before.order_hash is distinct from after.order_hash`;
   return `case
          when after.status <> 'active' then case when before.status <> after.status then
            case after.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
-         when after.price_raw = 0 then ${removalSql({ startsAt, now })}
+         when after.price_raw = 0 then ${removalSql({ startsAt, hasBids, now })}
          when after.dormant = 'pending' or after.expires_at <= ${now}::timestamptz
-           ${startsAt === null ? '' : `or after.${startsAt} > ${now}::timestamptz`} then null
+           ${startsAt === null ? '' : `or ${hasBids ? `after.side = 'ask' and ` : ''}after.${startsAt} > ${now}::timestamptz`} then null
          when after.dormant is not null then
            case when before.status <> 'active' or before.dormant is distinct from after.dormant and before.id is not null then 'invalidate' end
          when before.id is null or before.price_raw = 0 or before.status = 'active' and before.dormant = 'pending'
@@ -110,9 +122,9 @@ function kindSql({ startsAt }: OrderTable, { now, isReport }: { now: string; isR
 }
 
 /** The change of a row that is deleted or gets no price. After the expiry of the row, the sweep may not have recorded the expiry yet. */
-function removalSql({ startsAt, now }: { startsAt: string | null; now: string }): string {
+function removalSql({ startsAt, hasBids, now }: Pick<OrderTable, 'startsAt' | 'hasBids'> & { now: string }): string {
   return `case when before.status = 'active' and before.price_raw > 0
-           ${startsAt === null ? '' : `and (before.${startsAt} is null or before.${startsAt} <= ${now}::timestamptz)`}
+           ${startsAt === null ? '' : `and (${hasBids ? `before.side = 'bid' or ` : ''}before.${startsAt} is null or before.${startsAt} <= ${now}::timestamptz)`}
            then case when before.expires_at <= ${now}::timestamptz then 'expire' else 'cancel' end end`;
 }
 
@@ -122,7 +134,7 @@ export function recordRemovals(kind: OrderKind, { deleted, now }: { deleted: str
   const { schema, asset, marketplace, sortedBy } = table;
   return `recorded_changes as (
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace)
-       select removed.kind, ${now}::timestamptz, before.chain, before.collection_id, before.${asset}, before.price_raw, before.seller, before.id,
+       select ${ofSide(table, 'before', 'removed.kind')}, ${now}::timestamptz, before.chain, before.collection_id, before.${asset}, before.price_raw, before.seller, before.id,
          ${marketplace ? `before.${marketplace}` : 'null'}
        from ${deleted} as before cross join lateral (select ${removalSql({ ...table, now })} as kind) as removed
        where removed.kind is not null order by ${sortedBy.map((name) => `before.${name}`).join(', ')}

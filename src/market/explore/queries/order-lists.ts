@@ -59,6 +59,8 @@ type OrderTable = {
   sorts: Readonly<Record<OrderSort, readonly (readonly [name: string, type: string])[]>>;
   /** Whether an order can have a time before which it cannot be filled. */
   hasStart: boolean;
+  /** The condition for the rows of the list that is part of every index; null if the table has no other rows. */
+  condition: string | null;
 };
 
 const MIRROR: OrderTable = {
@@ -83,6 +85,7 @@ const MIRROR: OrderTable = {
     ],
   },
   hasStart: false,
+  condition: null,
 };
 
 const BOOK: OrderTable = {
@@ -104,6 +107,7 @@ const BOOK: OrderTable = {
     ],
   },
   hasStart: true,
+  condition: `side = 'ask'`,
 };
 
 /** `source` null: listings of all sources. */
@@ -164,6 +168,7 @@ function toStatement(
   const [first, last] = sort === 'created' ? [`'infinity'`, `'-infinity'`] : [`'-infinity'`, `'infinity'`];
   const seller = account === null ? null : param(account, 'text');
   const filters = [
+    ...(table.condition === null ? [] : [table.condition]),
     ...(collectionId === null ? [] : [`collection_id = ${param(collectionId, 'text')}`]),
     ...(asset === null ? [] : [`${table.asset} = ${param(asset, 'text')}`]),
     ...(source === null ? [] : [`source = ${param(source, 'text')}`]),

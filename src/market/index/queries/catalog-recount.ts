@@ -46,7 +46,7 @@ export async function listCatalogDifferences(
        union all
        select collection_id, 'own floor in the indexer', null, floor_raw::text from main.collection_book
        union all
-       select distinct collection_id, 'own orders in the indexer', null, 'some' from main.book_order
+       select distinct collection_id, 'own orders in the indexer', null, 'some' from main.book_order where side = 'ask'
        union all
        select collection_id, 'own asset in the indexer', asset, ${TERMS} from main.book_asset
      ) as catalog where value is not null and starts_with(collection_id, $1)`,

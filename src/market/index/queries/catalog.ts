@@ -58,7 +58,7 @@ export type CatalogEntry = {
   snapshotVolume: number | null;
   salesComplete: boolean;
   ownFloorRaw: bigint | null;
-  /** The own order book has an order of the collection, of any status. */
+  /** The own order book has an ask of the collection, of any status. */
   ownKnown: boolean;
 };
 
@@ -80,7 +80,7 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
     `select wanted.id as wanted_id, collection.id is not null as recorded, coalesce(collection.chain, '') as chain,
        coalesce(collection.launched, false) as launched, collection.created_at, collection.snapshot_floor_raw,
        collection.snapshot_volume, coalesce(collection.sales_complete, false) as sales_complete, book.floor_raw,
-       exists (select from main.book_order where book_order.collection_id = wanted.id) as own_known
+       exists (select from main.book_order where book_order.collection_id = wanted.id and side = 'ask') as own_known
      from unnest($1::text[]) as wanted (id)
      left join main.collection on collection.id = wanted.id
      left join main.collection_book as book on book.collection_id = wanted.id`,

@@ -85,7 +85,7 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
        insert into main.book_start (starts_at, chain, collection_id, asset)
        select distinct starts_at, chain, touched.collection_id, touched.asset from touched
        join main.book_order as planned on planned.collection_id = touched.collection_id and planned.token_id = touched.asset
-       where status = 'active' and dormant is null and price_raw > 0 and starts_at > $3
+       where side = 'ask' and status = 'active' and dormant is null and price_raw > 0 and starts_at > $3
        on conflict do nothing
      ), current as (
        select book.collection_id, book.floor_raw as floor_before, cheapest.price_raw as floor_raw,
@@ -127,7 +127,7 @@ export type OwnBook = {
   assets: number;
   /** The assets among these whose fillable orders have all started since the last expiry sweep. */
   started: readonly string[];
-  /** Whether the book has an order of the collection, of any status. */
+  /** Whether the book has an ask of the collection, of any status. */
   known: boolean;
 };
 
@@ -161,7 +161,7 @@ export async function listOwnBooks(
          and exists (select from main.book_order
            where book_order.collection_id = due.collection_id and token_id = due.asset and ${fillableAt('$2')})
      )
-     select wanted.id, exists (select from main.book_order where collection_id = wanted.id) as known,
+     select wanted.id, exists (select from main.book_order where collection_id = wanted.id and side = 'ask') as known,
        coalesce((select listed_assets from main.collection_book where collection_id = wanted.id), 0)
        - (select count(*) from main.book_asset where collection_id = wanted.id and expires_at <= $2)
        + (select count(*) from started where collection_id = wanted.id) as assets,
@@ -175,7 +175,7 @@ export async function listOwnBooks(
   return new Map(rows.map(decodeOwnBook).map(({ id, ...book }) => [id, book]));
 }
 
-export const decodeDueAsset = rowDecoder('book_order', {
+const decodeDueAsset = rowDecoder('book_order', {
   chain: text,
   collectionId: column('collection_id', text),
   asset: text,
@@ -205,7 +205,7 @@ export async function insertStartedOrders(tx: Queryable, assets: readonly Ordere
      select 'list', planned.starts_at, planned.chain, planned.collection_id, planned.token_id, planned.price_raw, planned.seller, planned.id
      from main.book_start as due join main.book_order as planned
        on planned.collection_id = due.collection_id and planned.token_id = due.asset and planned.starts_at = due.starts_at
-     where due.starts_at <= $3 and planned.status = 'active' and planned.dormant is null and planned.price_raw > 0
+     where due.starts_at <= $3 and planned.side = 'ask' and planned.status = 'active' and planned.dormant is null and planned.price_raw > 0
        and (planned.expires_at is null or planned.expires_at > $3)
        and (due.collection_id, due.asset) in (select * from unnest($1::text[], $2::text[]))
      order by planned.starts_at, planned.id`,

@@ -1,4 +1,4 @@
-// Reads the orders of this service that can be filled at a given time. Primary database. Each statement compares the expiry time itself, so
+// Reads the asks of this service that can be filled at a given time. Primary database. Each statement compares the expiry time itself, so
 // an expired order is not returned even while its stored status is still `active`.
 
 import type { Address, AssetId } from '../../../platform/core/address.ts';
@@ -57,9 +57,9 @@ export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book
   buyerTotal: column('buyer_total_raw', nullable(amount)),
 });
 
-/** `now` is the SQL parameter that holds the time, such as `$2`. */
+/** The asks that can be filled. `now` is the SQL parameter that holds the time, such as `$2`. */
 export const fillableAt = (now: string) =>
-  `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
+  `side = 'ask' and status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
 
 /** What a listing window needs of an order. */

@@ -1,15 +1,23 @@
 // Writes the states of orders to the primary database, so that reads can find active orders with an index. The states are derived in
 // market/orders/status.ts.
 
-import type { Queryable } from '../../../platform/database/port.ts';
-import { rowDecoder, text } from '../../../platform/database/rows.ts';
+import type { Queryable, Row } from '../../../platform/database/port.ts';
+import { nullable, rowDecoder, text } from '../../../platform/database/rows.ts';
 import { recordStateChanges } from '../../activity/queries/state-changes.ts';
+import type { OrderSide } from '../order-id.ts';
 import type { OrderState } from '../status.ts';
-import type { OrderedAsset } from './book-figures.ts';
-import { decodeDueAsset } from './book-figures.ts';
 
 /** `isByCounter`: the order ended because its offerer raised the counter. */
-export type OrderChange = OrderedAsset & { orderId: string; from: OrderState; to: OrderState; isByCounter: boolean };
+export type OrderChange = {
+  orderId: string;
+  side: OrderSide;
+  collectionId: string;
+  /** Null for a bid that several tokens meet. */
+  asset: string | null;
+  from: OrderState;
+  to: OrderState;
+  isByCounter: boolean;
+};
 
 /** The SQL subquery for the block of an event of the chain log in the transaction of the order `after`. Each condition has an index. */
 const blockOf = (condition: string) =>
@@ -56,18 +64,23 @@ export async function updateOrderStates(tx: Queryable, changes: readonly OrderCh
   );
 }
 
-const decodeId = rowDecoder('book_order', { id: text });
+/** An active order whose expiry time has passed. `asset` is null for a bid: bids are in no figure of the order book. */
+export type DueOrder = { orderId: string; chain: string; collectionId: string; asset: string | null };
 
-/** An active order whose expiry time has passed. */
-export type DueOrder = OrderedAsset & { orderId: string; chain: string };
+const decodeDue: (row: Row) => DueOrder = rowDecoder('book_order', {
+  orderId: text,
+  chain: text,
+  collectionId: text,
+  asset: nullable(text),
+});
 
 export async function listDueOrders(db: Queryable, now: number, limit: number): Promise<DueOrder[]> {
   const rows = await db.query(
-    `select id, chain, collection_id, token_id as asset from main.book_order
+    `select id as "orderId", chain, collection_id as "collectionId", case side when 'ask' then token_id end as asset from main.book_order
      where status = 'active' and expires_at <= $1 order by expires_at limit $2`,
     [new Date(now), limit],
   );
-  return rows.map((row) => ({ orderId: decodeId(row).id, ...decodeDueAsset(row) }));
+  return rows.map(decodeDue);
 }
 
 /** Marks each given order as expired if it is active and its expiry time has passed. */

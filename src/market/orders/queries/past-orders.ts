@@ -1,4 +1,4 @@
-// Reads the own orders of a collection with the times between which they were open, to compute its past floors. Primary database.
+// Reads the own asks of a collection with the times between which they were open, to compute its past floors. Primary database.
 
 import type { Queryable } from '../../../platform/database/port.ts';
 import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
@@ -23,7 +23,7 @@ export type ListedOnce = ReturnType<typeof decodeOrder>;
 export async function listPastOrders(db: Queryable, collectionId: string, limit: number): Promise<ListedOnce[]> {
   const rows = await db.query(
     `select id, token_id as asset, price_raw, coalesce(starts_at, created_at) as opened_at, expires_at, ended_at, status, dormant
-     from main.book_order where collection_id = $1 and price_raw > 0 limit $2`,
+     from main.book_order where collection_id = $1 and side = 'ask' and price_raw > 0 limit $2`,
     [collectionId, limit],
   );
   return rows.map(decodeOrder);

@@ -15,12 +15,13 @@ import {
   nullable,
   oneOf,
   rowDecoder,
+  RowError,
   text,
   timestamp,
 } from '../../../platform/database/rows.ts';
 import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import type { ListingStatus, OrderKey } from '../order-id.ts';
-import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
+import { LISTING_STATUSES, ORDER_SIDES, toOrderKeyText } from '../order-id.ts';
 import type { DormantReason } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
@@ -38,28 +39,37 @@ export type SignedTerms = {
   buyerTotalRaw: bigint | null;
   counter: bigint;
   startsAt: number;
-  /** The account that must be approved to transfer the token. */
+  /** The account that must be approved to transfer what the order offers. */
   operator: Address;
 };
 
-/** What a buyer needs to fill an order: its components, and the signature. */
+/** What another account needs to fill an order: its components, and the signature. */
 export type SeaportJson = { parameters: object; signature: string };
 
-export type SignedOrder = SignedTerms & {
+/**
+ * Which side the order is of, and which tokens it is for. `asset`: the token; null for a bid that several tokens meet. `proceeds`: what the seller
+ * keeps of the price of a bid. `root`: for a bid that the tokens of a set meet, the root of their Merkle tree.
+ */
+export type OrderSubject =
+  | { side: 'ask'; asset: AssetId; proceeds: null; root: null }
+  | { side: 'bid'; asset: AssetId | null; proceeds: bigint; root: Hex | null };
+
+type OrderRow = {
   orderId: string;
   collectionId: string;
   chain: string;
   contractAddress: Address;
-  asset: AssetId;
-  /** The ask: what the offerer receives. */
+  /** The price of one unit: what the seller of an ask receives, and what the bidder pays. */
   raw: bigint;
+  /** The account that signed the order: the seller of an ask, and the bidder. */
   seller: Address;
   createdAt: number;
   expiresAt: number | null;
-  seaport: SeaportJson;
 };
 
-export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
+export type SignedOrder = SignedTerms & OrderRow & OrderSubject & { seaport: SeaportJson };
+
+type StoredRow = OrderRow & {
   status: ListingStatus;
   dormant: DormantReason | null;
   filledQuantity: bigint;
@@ -71,7 +81,9 @@ export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
   seaport: SeaportJson | null;
 };
 
-/** Records the order as listed if it has started. Returns false when an order with the same id, or with the same chain and hash, is already stored. */
+export type StoredOrder = StoredRow & OrderSubject;
+
+/** Records an ask as listed if it has started, and a bid as made. Returns false when an order with the same id, or with the same chain and hash, is already stored. */
 export async function insertSignedOrder(tx: Queryable, order: SignedOrder, now: number): Promise<boolean> {
   const rows = await tx.query(
     `with before as (
@@ -79,8 +91,8 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder, now: 
      ), added as (
        insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
          starts_at, expires_at, seaport, order_hash, protocol_address, order_type, standard, quantity, buyer_total_raw, counter,
-         operator)
-       values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+         operator, side, proceeds_raw, root)
+       values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22, $23)
        on conflict do nothing returning true as inserted, stored.*
      ), ${recordStateChanges('order', { written: 'added', before: 'before', now: '$20' })}
      select 1 from added`,
@@ -105,6 +117,9 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder, now: 
       order.counter.toString(),
       order.operator,
       new Date(now),
+      order.side,
+      order.proceeds?.toString() ?? null,
+      order.root,
     ],
   );
   return rows.length > 0;
@@ -138,7 +153,10 @@ const decodeOrder = rowDecoder('book_order', {
   collectionId: column('collection_id', text),
   chain: text,
   contractAddress: column('contract_address', address),
-  asset: column('token_id', assetId),
+  side: oneOf(ORDER_SIDES),
+  asset: column('token_id', nullable(assetId)),
+  proceeds: column('proceeds_raw', nullable(amount)),
+  root: nullable(hex),
   raw: column('price_raw', amount),
   seller: address,
   createdAt: column('created_at', timestamp),
@@ -165,9 +183,22 @@ const decodeSignedTerms = rowDecoder('book_order', {
 });
 
 function toStoredOrder(row: Row): StoredOrder {
-  const { orderHash, ...order } = decodeOrder(row);
-  return { ...order, signed: orderHash === null ? null : decodeSignedTerms(row) };
+  const { orderHash, side, asset, proceeds, root, ...order } = decodeOrder(row);
+  return {
+    ...order,
+    ...toSubject({ side, asset, proceeds, root }),
+    signed: orderHash === null ? null : decodeSignedTerms(row),
+  };
 }
+
+/** Checks that the columns of a row agree with its side, as the constraints of the table demand. */
+function toSubject({ side, asset, proceeds, root }: OrderColumns): OrderSubject {
+  if (side === 'bid' && proceeds !== null) return { side, asset, proceeds, root };
+  if (side === 'ask' && asset !== null) return { side, asset, proceeds: null, root: null };
+  throw new RowError(`book_order: the columns are not those of a row of the side ${side}`);
+}
+
+type OrderColumns = Pick<ReturnType<typeof decodeOrder>, keyof OrderSubject>;
 
 function isSeaportJson(value: unknown): value is SeaportJson {
   if (typeof value !== 'object' || value === null) return false;

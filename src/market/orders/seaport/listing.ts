@@ -6,12 +6,14 @@ import { toTokenId } from '../../../platform/core/address.ts';
 import { UINT256_MAX } from '../../../platform/core/amount.ts';
 import type { TokenStandard } from '../../../platform/core/evm.ts';
 import { ZERO_ADDRESS } from '../../../platform/core/evm.ts';
-import { isTokenItem, ITEM_TYPE, ORDER_TYPE } from '../../../platform/core/seaport.ts';
-import { findOperator } from './deployments.ts';
-import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';
+import { isCriterion, isTokenItem, ITEM_TYPE } from '../../../platform/core/seaport.ts';
+import type { ConsiderationItem, OfferItem, SeaportOrder } from './order.ts';
+import type { TermsOptions } from './terms.ts';
+import { readTimes, requireAcceptedPrice, requireFixedAmounts, requireOperator, UnacceptedTerms } from './terms.ts';
 
 /** Prices are for one unit, rounded up. Times are in milliseconds. */
 export type ListingTerms = {
+  side: 'ask';
   contractAddress: Address;
   tokenId: AssetId;
   standard: TokenStandard;
@@ -32,71 +34,10 @@ export type ListingTerms = {
   operator: Address;
 };
 
-/** The codes are in the order of the checks. */
-export const LISTING_REJECTIONS = [
-  'criteria_not_supported',
-  'not_a_listing',
-  'extra_data_not_supported',
-  'unknown_conduit',
-  'quantity_not_valid',
-  'unsupported_currency',
-  'price_not_fixed',
-  'price_not_positive',
-  'fees_over_limit',
-  'starts_too_late',
-  'expired',
-] as const;
-export type ListingRejection = (typeof LISTING_REJECTIONS)[number];
-
-export type ParsedListing = { terms: ListingTerms } | { terms: null; code: ListingRejection; message: string };
-
-/** How far in the future an order may start. The limit is low because the owner can still sell the token before the start. */
-export const STARTS_AHEAD_MAX_MS = 24 * 60 * 60_000;
-/**
- * The largest share of the buyer's price that accounts other than the offerer may receive. Without a limit, an order with a tiny ask and a
- * large fee to another account of the offerer would set the floor.
- */
-const FEES_MAX_BPS = 5_000n;
-/** 1 January 10000, in seconds. An order that ends then or later is stored without an expiry time. */
-const NEVER_S = 253_402_300_800n;
-
-/** The order types that anyone can fill, without the consent of a zone. */
-const OPEN_TYPES = new Set<number>([ORDER_TYPE.fullOpen, ORDER_TYPE.partialOpen]);
-
-export type ListingOptions = { protocol: Pick<Protocol, 'address'>; wrappedNative: Address | null; now: number };
-
-/** The terms of the listing, or the code and message of the first check that the order fails. */
-export function parseListingTerms(order: SeaportOrder, options: ListingOptions): ParsedListing {
-  try {
-    return { terms: readTerms(order, options) };
-  } catch (error) {
-    if (!(error instanceof NotAListing)) throw error;
-    return { terms: null, code: error.code, message: error.message };
-  }
-}
-
-class NotAListing extends Error {
-  override readonly name = 'NotAListing';
-  readonly code: ListingRejection;
-
-  constructor(code: ListingRejection, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-function readTerms(order: SeaportOrder, { protocol, wrappedNative, now }: ListingOptions): ListingTerms {
+/** Throws UnacceptedTerms with the code of the first check that the order fails. */
+export function readListing(order: SeaportOrder, { protocol, wrappedNative, now }: TermsOptions): ListingTerms {
   const offered = readOfferedToken(order);
-  if (!OPEN_TYPES.has(order.orderType)) {
-    throw new NotAListing(
-      'extra_data_not_supported',
-      'restricted and contract orders are not supported: the order type must be 0 (full open) or 1 (partial open)',
-    );
-  }
-  const operator = findOperator(protocol, order.conduitKey);
-  if (operator === null) {
-    throw new NotAListing('unknown_conduit', 'the conduit of this key is not known for this deployment of Seaport');
-  }
+  const operator = requireOperator(order, protocol);
   const quantity = readQuantity(offered);
   requireOneCurrency(order.consideration, wrappedNative);
   requireFixedAmounts(order);
@@ -104,6 +45,7 @@ function readTerms(order: SeaportOrder, { protocol, wrappedNative, now }: Listin
   const times = readTimes(order, now);
   const perUnit = (raw: bigint) => (raw + quantity - 1n) / quantity;
   return {
+    side: 'ask',
     contractAddress: offered.token,
     tokenId: toTokenId(offered.identifierOrCriteria),
     standard: offered.itemType === ITEM_TYPE.erc721 ? 'erc721' : 'erc1155',
@@ -119,30 +61,29 @@ function readTerms(order: SeaportOrder, { protocol, wrappedNative, now }: Listin
 function readOfferedToken({ offer, consideration }: SeaportOrder): OfferItem {
   const [offered, ...others] = offer;
   if ([...offer, ...consideration].some(isCriterion)) {
-    throw new NotAListing(
+    throw new UnacceptedTerms(
       'criteria_not_supported',
       'an item has a criterion, which many tokens can meet: a listing must name its token',
     );
   }
   if (!offered || !isTokenItem(offered) || others.length > 0) {
-    throw new NotAListing(
+    throw new UnacceptedTerms(
       'not_a_listing',
-      'a listing must offer exactly one ERC-721 or ERC-1155 token: bids and bundles are not supported',
+      'a listing must offer exactly one ERC-721 or ERC-1155 token: bundles are not supported',
     );
   }
   if (consideration.some(isTokenItem)) {
-    throw new NotAListing('not_a_listing', 'the consideration contains a token: a listing is paid in currency only');
+    throw new UnacceptedTerms(
+      'not_a_listing',
+      'the consideration contains a token: a listing is paid in currency only',
+    );
   }
   return offered;
 }
 
-function isCriterion({ itemType }: OfferItem): boolean {
-  return itemType === ITEM_TYPE.erc721Criteria || itemType === ITEM_TYPE.erc1155Criteria;
-}
-
 function readQuantity({ itemType, startAmount, endAmount }: OfferItem): bigint {
   if (startAmount < 1n || endAmount < 1n || (itemType === ITEM_TYPE.erc721 && startAmount !== 1n)) {
-    throw new NotAListing(
+    throw new UnacceptedTerms(
       'quantity_not_valid',
       'the offer must be 1 of an ERC-721 token, or 1 or more of an ERC-1155 token',
     );
@@ -151,7 +92,7 @@ function readQuantity({ itemType, startAmount, endAmount }: OfferItem): bigint {
 }
 
 /**
- * Throws NotAListing unless all payments are in the native currency, or all are in its wrapped token. Seaport requires the identifier 0 for
+ * Throws UnacceptedTerms unless all payments are in the native currency, or all are in its wrapped token. Seaport requires the identifier 0 for
  * a payment in either currency.
  */
 function requireOneCurrency(payments: readonly ConsiderationItem[], wrappedNative: Address | null): void {
@@ -161,18 +102,9 @@ function requireOneCurrency(payments: readonly ConsiderationItem[], wrappedNativ
     payments.every(({ identifierOrCriteria }) => identifierOrCriteria === 0n) &&
     (payments.every(isNative) || payments.every(isWrapped));
   if (!isOneCurrency) {
-    throw new NotAListing(
+    throw new UnacceptedTerms(
       'unsupported_currency',
       'all payments must be in the native currency, or all must be in its wrapped token',
-    );
-  }
-}
-
-function requireFixedAmounts({ offer, consideration }: SeaportOrder): void {
-  if ([...offer, ...consideration].some((item) => item.startAmount !== item.endAmount)) {
-    throw new NotAListing(
-      'price_not_fixed',
-      'amounts that change over time are not supported: startAmount and endAmount must be equal',
     );
   }
 }
@@ -185,30 +117,9 @@ function readPrice(order: SeaportOrder): { askRaw: bigint; totalRaw: bigint } {
     totalRaw += startAmount;
     if (recipient === order.offerer) askRaw += startAmount;
   }
-  if (totalRaw === 0n) throw new NotAListing('price_not_positive', 'the price must be more than 0');
+  requireAcceptedPrice({ totalRaw, sellerRaw: askRaw });
   if (totalRaw > UINT256_MAX) {
-    throw new NotAListing('fees_over_limit', 'the buyer would pay more than 2^256-1 base units');
-  }
-  if ((totalRaw - askRaw) * 10_000n > totalRaw * FEES_MAX_BPS) {
-    throw new NotAListing(
-      'fees_over_limit',
-      `accounts other than the offerer receive more than ${FEES_MAX_BPS / 100n} % of the price`,
-    );
+    throw new UnacceptedTerms('fees_over_limit', 'the buyer would pay more than 2^256-1 base units');
   }
   return { askRaw, totalRaw };
-}
-
-function readTimes(order: SeaportOrder, now: number): Pick<ListingTerms, 'startsAt' | 'expiresAt'> {
-  const startsAt = Number(order.startTime < NEVER_S ? order.startTime : NEVER_S) * 1_000;
-  if (startsAt > now + STARTS_AHEAD_MAX_MS) {
-    throw new NotAListing(
-      'starts_too_late',
-      `the order must start within ${STARTS_AHEAD_MAX_MS / 3_600_000} hours from now`,
-    );
-  }
-  const expiresAt = order.endTime < NEVER_S ? Number(order.endTime) * 1_000 : null;
-  if (expiresAt !== null && (expiresAt <= now || expiresAt <= startsAt)) {
-    throw new NotAListing('expired', 'the order has expired, or expires before it starts');
-  }
-  return { startsAt, expiresAt };
 }

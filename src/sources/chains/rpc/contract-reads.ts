@@ -96,6 +96,27 @@ export class ContractReads {
     return this.#read({ to: contract, data, at }, nonZeroAddress);
   }
 
+  /**
+   * For each key, the balance of the account in an ERC-20 currency, and how much of it the operator may spend, by one batch of calls. Throws RpcFailure of
+   * kind `call-failed` when no call can be executed, and of kind `call-disputed` when the endpoints disagree.
+   */
+  async funds(
+    currency: Address,
+    keys: readonly { account: Address; operator: Address }[],
+    at: AtBlock,
+  ): Promise<({ balance: bigint; allowance: bigint } | null)[]> {
+    const each = keys.flatMap(({ account, operator }) => [
+      encodeCall('balanceOf(address)', [addressWord(account)]),
+      encodeCall('allowance(address,address)', [addressWord(account), addressWord(operator)]),
+    ]);
+    const results = await this.#callAll({ to: currency, each, at, isEvidence: false });
+    const amountAt = (index: number) => decodeOrNull(toHex(results[index] ?? null), (result) => bigintAt(result, 0));
+    return keys.map((_, index) => {
+      const [balance, allowance] = [amountAt(2 * index), amountAt(2 * index + 1)];
+      return balance === null || allowance === null ? null : { balance, allowance };
+    });
+  }
+
   getCounter(protocol: Address, offerer: Address, at: AtBlock): Promise<bigint | null> {
     const data = encodeCall('getCounter(address)', [addressWord(offerer)]);
     return this.#read({ to: protocol, data, at, isEvidence: true }, (result) => bigintAt(result, 0));

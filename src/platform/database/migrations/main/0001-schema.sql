@@ -120,18 +120,21 @@ create table main.last_buyer_floor (
 
 -- ============================================================================ 2. The own order book
 
--- The orders of the service. The id is `<chain>_<contract>_<tokenId>_<epochMillis>`, with the creation time in
--- milliseconds. Clients must treat the id as opaque. The status of a signed order is derived from the chain log and the
--- signed terms. A row without `order_hash` was imported without a verified signature: its status is the imported
--- status, or `expired` after the expiry time.
+-- The orders of the service, of both sides: an ask offers a token for a price, a bid offers a price for a token. The id of
+-- an ask is `<chain>_<contract>_<tokenId>_<epochMillis>`, with the creation time in milliseconds. The id of a bid is
+-- `<chain>_<contract>_bid_<orderHash>`. Clients must treat the id as opaque. The status of a signed order is derived from
+-- the chain log, the signed terms, and for a bid from the funds of its bidder. A row without `order_hash` was imported
+-- without a verified signature: its status is the imported status, or `expired` after the expiry time.
 create table main.book_order (
   id               text collate "C" primary key,
   collection_id    text collate "C" not null,
   chain            text collate "C" not null,
   contract_address text collate "C" not null,
-  token_id         text collate "C" not null,
-  -- The price of one unit.
+  -- The token that is offered or wanted; null for a bid that several tokens meet.
+  token_id         text collate "C",
+  -- The price of one unit: what the seller of an ask receives, and what the bidder pays.
   price_raw        numeric(78, 0) not null check (price_raw >= 0),
+  -- The account that has signed the order: the seller of an ask, and the bidder of a bid.
   seller           text not null,
   status           text not null check (status in ('active', 'filled', 'cancelled', 'expired')),
   created_at       timestamptz not null,
@@ -143,52 +146,99 @@ create table main.book_order (
   protocol_address text collate "C",
   order_type       smallint,
   standard         text check (standard in ('erc721', 'erc1155')),
-  -- The number of offered units.
+  -- The number of units that are offered or wanted.
   quantity         numeric(78, 0) not null default 1 check (quantity > 0),
   filled_quantity  numeric(78, 0) not null default 0 check (filled_quantity >= 0),
   -- The buyer total for one unit, if the fees are part of the signed order; otherwise null.
   buyer_total_raw  numeric(78, 0) check (buyer_total_raw >= 0),
   counter          numeric(78, 0),
   starts_at        timestamptz,
-  -- The account that the seller must approve to transfer the token: the Seaport contract, or the conduit that the order
-  -- names.
+  -- The account that must be approved to transfer what the order offers: the Seaport contract, or the conduit that the
+  -- order names.
   operator         text collate "C",
   -- Why an active order cannot be filled now; null for every other order. An order with a reason is not listed.
   dormant          text check (dormant in ('no-balance', 'not-approved')),
   -- When the order ended; null while the order is active. Also null for an order without `order_hash` whose end was
   -- imported.
-  ended_at         timestamptz
+  ended_at         timestamptz,
+  side             text collate "C" not null default 'ask' check (side in ('ask', 'bid')),
+  -- For a bid: what the seller keeps of the price after the fees in the order. Null for an ask.
+  proceeds_raw     numeric(78, 0) check (proceeds_raw > 0),
+  -- For a bid that the tokens of a set meet: the root of their Merkle tree, a row of `token_set`. Otherwise null.
+  root             text collate "C",
+  check (token_id is not null or side = 'bid'),
+  check ((proceeds_raw is not null) = (side = 'bid'))
 );
 
 -- A listing window reads the fillable orders of a collection in the order of this index. The ask floor is the price of
 -- the first entry that has not expired.
 create index book_order_active_by_price on main.book_order (collection_id, price_raw, id)
-  where status = 'active' and dormant is null and price_raw > 0;
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0;
 create index book_order_active_by_token on main.book_order (collection_id, token_id)
-  where status = 'active' and dormant is null and price_raw > 0;
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0;
 create index book_order_active_by_expiry on main.book_order (expires_at)
   where status = 'active' and expires_at is not null;
 create index book_order_active_by_buyer_total on main.book_order (collection_id, buyer_total_raw)
-  where status = 'active' and dormant is null and price_raw > 0 and buyer_total_raw is not null;
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0 and buyer_total_raw is not null;
 -- Finds the cheapest order whose buyers pay platform fee and royalty on top, also in a collection whose other orders
 -- include their fees.
 create index book_order_active_without_total on main.book_order (collection_id, price_raw, id)
-  where status = 'active' and dormant is null and price_raw > 0 and buyer_total_raw is null;
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0 and buyer_total_raw is null;
 -- Finds the fillable orders of a wallet in all collections.
 create index book_order_by_account on main.book_order (seller, collection_id, token_id)
-  where status = 'active' and dormant is null and price_raw > 0;
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0;
 -- For the lists of orders by time: those that can be filled, and those of one status in a collection or of a seller.
 create index book_order_listed_by_time on main.book_order (created_at, id)
-  where status = 'active' and dormant is null and price_raw > 0;
-create index book_order_of_collection_by_time on main.book_order (collection_id, status, created_at, id, dormant);
-create index book_order_of_account_by_time on main.book_order (seller, status, created_at, id, dormant);
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0;
+create index book_order_of_collection_by_time on main.book_order (collection_id, status, created_at, id, dormant)
+  where side = 'ask';
+create index book_order_of_account_by_time on main.book_order (seller, status, created_at, id, dormant)
+  where side = 'ask';
 -- For the list of the orders of a collection that expire soon.
 create index book_order_listed_by_expiry on main.book_order (collection_id, expires_at, id)
-  where status = 'active' and dormant is null and price_raw > 0 and expires_at is not null;
--- Finds whether a collection has an order of any status.
-create index book_order_by_asset on main.book_order (collection_id, token_id);
+  where side = 'ask' and status = 'active' and dormant is null and price_raw > 0 and expires_at is not null;
+-- Finds whether a collection has an ask of any status.
+create index book_order_by_asset on main.book_order (collection_id, token_id) where side = 'ask';
 create unique index book_order_by_hash on main.book_order (chain, order_hash) where order_hash is not null;
 create index book_order_by_seller on main.book_order (chain, seller) where order_hash is not null;
+
+-- The best bids for a token (`token_id`), for the tokens of a set (`root`), and for any token of a collection.
+create index bid_by_proceeds on main.book_order (collection_id, coalesce(token_id, root, ''), proceeds_raw desc, id)
+  where side = 'bid' and status = 'active' and dormant is null;
+-- For the lists of bids: those of a collection by proceeds and by expiry, those that can be accepted by time, and those
+-- of one status in a collection or of a bidder.
+create index bid_of_collection_by_proceeds on main.book_order (collection_id, proceeds_raw, id)
+  where side = 'bid' and status = 'active' and dormant is null;
+create index bid_by_expiry on main.book_order (collection_id, expires_at, id)
+  where side = 'bid' and status = 'active' and dormant is null and expires_at is not null;
+create index bid_by_time on main.book_order (created_at, id)
+  where side = 'bid' and status = 'active' and dormant is null;
+create index bid_of_collection_by_time on main.book_order (collection_id, status, created_at, id, dormant)
+  where side = 'bid';
+create index bid_of_account_by_time on main.book_order (seller, status, created_at, id, dormant) where side = 'bid';
+-- Finds the bids for a token that has moved.
+create index bid_by_token on main.book_order (collection_id, token_id) where side = 'bid';
+
+-- The sets of tokens that bids name by the root of a Merkle tree. A set stays after its bids have ended.
+create table main.token_set (
+  collection_id text collate "C" not null,
+  root          text collate "C" not null,
+  -- The number of tokens.
+  tokens        integer not null,
+  -- The traits that exactly these tokens had when the first bid for them was stored, as `[{"name", "value"}]`. Null if the
+  -- tokens were named one by one.
+  traits        jsonb,
+  primary key (collection_id, root)
+);
+
+create table main.token_set_member (
+  collection_id text collate "C" not null,
+  token_id      text collate "C" not null,
+  root          text collate "C" not null,
+  primary key (collection_id, token_id, root)
+);
+
+create index token_set_member_by_root on main.token_set_member (collection_id, root, token_id);
 
 -- Off-chain cancels: orders that were cancelled without a transaction, either by a signature of the offerer or by the
 -- operator of the service. `signature` is null if the operator cancelled.
@@ -459,6 +509,24 @@ create table main.offerer_counter (
   counter  numeric(78, 0) not null,
   primary key (chain, protocol, offerer)
 );
+
+-- What bidders can pay on a followed chain: their balance of the wrapped native currency, and how much of it `operator` may
+-- spend. Both are read by calls at block `block_number`, after the bid was submitted and after each block in which they
+-- may have changed. The newest row with a balance counts. A reorganisation deletes the rows of orphaned blocks.
+create table main.funds (
+  chain        text collate "C" not null,
+  account      text collate "C" not null,
+  operator     text collate "C" not null,
+  block_number bigint not null,
+  -- Null if the funds may have changed up to this block and are still to be read. Then `allowance` is null too.
+  balance      numeric(78, 0),
+  allowance    numeric(78, 0),
+  primary key (chain, account, operator, block_number),
+  check ((balance is null) = (allowance is null))
+);
+
+create index funds_by_block on main.funds (chain, block_number);
+create index funds_unread on main.funds (chain, block_number) where balance is null;
 
 -- ============================================================================ 7. The activity log
 

@@ -62,7 +62,7 @@ export type Sample = { seed: string; limit: number };
 
 export async function listOrderSample(db: Queryable, chain: string, { seed, limit }: Sample): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    `select id from main.book_order where chain = $1 and order_hash is not null order by md5($2 || id), id limit $3`,
+    `select id from main.book_order where chain = $1 and side = 'ask' and order_hash is not null order by md5($2 || id), id limit $3`,
     [chain, seed, limit],
   );
   return rows.map((row) => row.id);

@@ -16,6 +16,7 @@ const COPIED = [
     by: 'chains',
     where: `order_id in (select id from main.book_order where chain = any($1) and order_hash is not null)`,
   },
+  { side: 'main', table: 'funds', by: 'chains', where: `chain = any($1)` },
   { side: 'main', table: 'chain_event', by: 'chains', where: `chain = any($1)` },
   { side: 'main', table: 'offerer_counter', by: 'chains', where: `chain = any($1)` },
   { side: 'main', table: 'holding', by: 'collectionIds', where: `collection_id = any($1)` },
@@ -58,10 +59,11 @@ export async function copyServed(
   }
 }
 
-/** Writes the rows to which the log is applied. The orders are reset to the state that they had when they were signed. */
+/** Writes the rows to which the log is applied, and the funds of bidders, which are not in the log. The orders are reset to the state that they had when they were signed. */
 export async function insertAsSigned(tx: Queryable): Promise<void> {
   await tx.query(`insert into main.follow select * from served.follow`);
   await tx.query(`insert into main.order_cancel select * from served.order_cancel`);
+  await tx.query(`insert into main.funds select * from served.funds`);
   await tx.query(`insert into main.book_order select * from served.book_order`);
   await tx.query(
     `update main.book_order set status = 'active', dormant = null, filled_quantity = 0, ended_at = null, tx = null`,

@@ -44,7 +44,7 @@ export async function listUnexpiredOrders(
   const rows = await db.query(
     `select id, token_id, seller, price_raw, expires_at, protocol_address, order_hash, quantity, counter, operator, seaport
      from main.book_order as stored
-     where collection_id = $1 and (expires_at is null or expires_at > $2) and (starts_at is null or starts_at <= $2)
+     where collection_id = $1 and side = 'ask' and (expires_at is null or expires_at > $2) and (starts_at is null or starts_at <= $2)
        and price_raw > 0 and (order_hash is not null or status = 'active')
        and not exists (select from main.order_cancel where order_id = stored.id)
      order by id limit $3`,

@@ -1,0 +1,25 @@
+// Lists the tokens that have given traits, for a bid that names its tokens by traits.
+
+import type { AssetId } from '../../platform/core/address.ts';
+import type { SetTrait } from '../orders/token-sets.ts';
+import type { Market } from '../reads/market.ts';
+import { requireValue } from '../reads/market-source.ts';
+import { findTraitFilter, listTraitAssetsById } from './queries/trait-keys.ts';
+
+/** At most `limit` tokens, none if the collection has no such trait. Throws `upstream_error` when the index cannot be read. */
+export async function listTokensWithTraits(
+  market: Market,
+  collectionId: string,
+  { traits, limit }: { traits: readonly SetTrait[]; limit: number },
+): Promise<AssetId[]> {
+  const pairs = traits.map(({ name, value }) => [name, [value]] as const);
+  return requireValue(
+    await market.tokenLists.read(async (db) => {
+      const filter = await findTraitFilter(db, collectionId, new Map(pairs));
+      if ('name' in filter) return [];
+      const query = { filter, listed: null, now: market.clock(), after: null, unranked: false, limit };
+      return listTraitAssetsById(db, collectionId, query);
+    }),
+    'upstream_error',
+  );
+}
