@@ -106,6 +106,9 @@ export type MetadataUpdated = EventPosition & {
 /** The contract has announced that the metadata of the collection has changed. */
 type CollectionMetadataUpdated = EventPosition & { kind: 'collection-metadata-updated'; contract: Address };
 
+/** The funds of these accounts, or what others may spend of them, may have changed. */
+type FundsMoved = EventPosition & { kind: 'funds-moved'; accounts: readonly Address[] };
+
 /** An event that the chain log stores. */
 export type LoggedEvent =
   | OrderFulfilled
@@ -119,13 +122,15 @@ export type LoggedEvent =
   | ApprovalForAll
   | TokenApproval;
 
-/** An event that the chain log does not store. After the event, the service reads the metadata from the contract again. */
-type Announcement = MetadataUpdated | CollectionMetadataUpdated;
+/** An event that the chain log does not store. After the event, the service reads the metadata or the funds from the contract again. */
+type Announcement = MetadataUpdated | CollectionMetadataUpdated | FundsMoved;
 
 export type ChainEvent = LoggedEvent | Announcement;
 
 export function isLogged(event: ChainEvent): event is LoggedEvent {
-  return event.kind !== 'metadata-updated' && event.kind !== 'collection-metadata-updated';
+  return (
+    event.kind !== 'metadata-updated' && event.kind !== 'collection-metadata-updated' && event.kind !== 'funds-moved'
+  );
 }
 
 /** `time` in milliseconds. */

@@ -5,6 +5,7 @@ import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import type { OrderedAsset } from './queries/book-figures.ts';
 import { lockBooksOfOrders, refreshBookAssets } from './queries/book-figures.ts';
+import { listOpenBidIds } from './queries/funds.ts';
 import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
 import type { OrderChange } from './queries/order-states.ts';
 import { updateOrderStates } from './queries/order-states.ts';
@@ -42,6 +43,16 @@ export async function evaluateAffectedOrders(
   now: number,
 ): Promise<OrderChange[]> {
   return evaluateOrders(tx, await listAffectedOrderIds(tx, changes), now);
+}
+
+/** Evaluates the open bids of accounts whose funds were read or reverted. */
+export async function evaluateBidsOf(
+  tx: Queryable,
+  chain: string,
+  accounts: readonly string[],
+  now: number,
+): Promise<OrderChange[]> {
+  return accounts.length === 0 ? [] : evaluateOrders(tx, await listOpenBidIds(tx, chain, accounts), now);
 }
 
 /** Evaluates every signed order of the collection. Must be called when its backfill is complete, and when its follow is removed. */

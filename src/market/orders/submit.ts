@@ -82,7 +82,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     context.listTokensWithTraits,
   );
   const newOrder = toNewOrder({ chain, order, signed, terms, protocol });
-  const stored = await storeOrder(context, newOrder, { tokens, checks: checks && { ...checks, chain }, now });
+  const stored = await storeOrder(context, newOrder, { chain, tokens, checks, now });
   await context.retireMirroredListings([stored], now);
   await context.copyCatalog();
   context.onChanged({ collectionIds: new Set([stored.collectionId]), kinds: new Set(['order']) });
@@ -190,13 +190,13 @@ const ATTEMPTS_MAX = 8;
 async function storeOrder(
   { main }: OrderContext,
   order: NewSignedOrder,
-  { tokens, checks, now }: { tokens: TokenSet | null; checks: (ChainChecks & { chain: Chain }) | null; now: number },
+  { chain, tokens, checks, now }: { chain: Chain; tokens: TokenSet | null; checks: ChainChecks | null; now: number },
 ): Promise<SignedOrder> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = checks && (await findChainCursor(main, order.chain));
     // If no block of the chain was read, the collection is not followed any more, and the order is rejected below.
     if (checks && before) await checkOnChain(checks, order, before.number);
-    const funds = checks && before ? await readFunds(checks, order, before.number) : null;
+    const funds = checks && before ? await readFunds({ chain, checks }, order, before.number) : null;
     const stored = await main.transaction(async (tx) => {
       // The cursor is locked until the commit, so that no block is applied between the checks and the insert.
       const cursor = await findChainCursor(tx, order.chain, 'for share');
@@ -230,12 +230,12 @@ async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: n
 
 /** What the bidder can pay at the block. Null for an ask: what its offerer holds is in the chain log. */
 async function readFunds(
-  { chain: { wrappedNative }, funds }: ChainChecks & { chain: Chain },
+  { chain: { wrappedNative }, checks }: { chain: Chain; checks: ChainChecks },
   { side, seller: account, operator }: NewSignedOrder,
   block: number,
 ): Promise<(FundsKey & { funds: Funds }) | null> {
   if (side === 'ask' || wrappedNative === null) return null;
-  const [read] = await readFromChain(() => funds(wrappedNative, [{ account, operator }], block));
+  const [read] = await readFromChain(() => checks.funds(wrappedNative, [{ account, operator }], block));
   if (read) return { account, operator, funds: read };
   throw new OrderRejected(
     'no_funds',

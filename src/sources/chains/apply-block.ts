@@ -61,7 +61,7 @@ export async function selectRelevant(
   const isRelevant = (event: ChainEvent) => {
     if ('contract' in event) return contracts.has(event.contract);
     if (event.kind === 'counter-incremented') return true;
-    if (event.kind === 'orders-matched') return false;
+    if (event.kind === 'orders-matched' || event.kind === 'funds-moved') return false;
     if (event.kind === 'token-bid') return contracts.has(event.protocol);
     if (event.kind === 'nonce-cancelled') return holders.has(event.offerer);
     if (known.has(toOrderKeyText({ chain, orderHash: event.orderHash }))) return true;

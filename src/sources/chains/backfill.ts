@@ -9,6 +9,7 @@ import { insertReread } from '../../market/chain-log/queries/reread-ranges.ts';
 import type { Follow } from '../../market/follows/queries/follows.ts';
 import { findFollow, listFollows, toUnindexed, updateFollowProgress } from '../../market/follows/queries/follows.ts';
 import { evaluateCollectionOrders } from '../../market/orders/evaluate.ts';
+import { insertUnreadFunds } from '../../market/orders/queries/funds.ts';
 import { applyEvents, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 import { RpcFailure } from './rpc/rpc-failure.ts';
@@ -172,6 +173,7 @@ async function storePart(
     if (part.isUncompared && from <= part.to) await insertReread(tx, chain, { from, to: part.to }, clock());
     if (!joined) return toChangedCollections(chain, changes);
     await updateChainRevision(tx, chain);
+    await insertUnreadFunds(tx, collectionId, locked.number);
     await evaluateCollectionOrders(tx, collectionId, clock());
     return toChangedCollections(chain, changes).add(collectionId);
   });

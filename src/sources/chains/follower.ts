@@ -21,7 +21,11 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Database, Queryable } from '../../platform/database/port.ts';
 import { listFollows, toUnindexed, updateFollowsAfterReorg } from '../../market/follows/queries/follows.ts';
+import { evaluateBidsOf } from '../../market/orders/evaluate.ts';
+import type { ReadFunds } from '../../market/orders/queries/funds.ts';
+import { deleteUnneededFunds, revertFundsAfter } from '../../market/orders/queries/funds.ts';
 import { applyEvents, revertAfter, selectRelevant, toChangedCollections } from './apply-block.ts';
+import { listMovedAccounts, markFunds, readFollowedFunds, readFunds, readMarkedFunds, storeFunds } from './funds.ts';
 import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import { LAG_MAX } from './rpc/endpoint-pool.ts';
@@ -57,7 +61,9 @@ const SPARSE_INTERVAL = 1_024;
  * all stored hashes, the chain is not read any more.
  */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
-/** Old blocks are deleted when the cursor passes a multiple of this number. */
+/** The funds of a bidder are followed until this time after the end of the last bid, which a reorganisation may take back. */
+const FUNDS_KEPT_MS = 24 * 60 * 60_000;
+/** Old blocks, and funds that no bid needs, are deleted when the cursor passes a multiple of this number. */
 const PRUNE_INTERVAL = 256;
 
 /** One step: stores the first cursor, reverts orphaned blocks, or reads further blocks. Throws when the chain cannot be read. */
@@ -71,7 +77,10 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
     if (await reader.comparison.isStillContinued(cursor, head.number)) return { changed: new Set(), more: false };
     return revertOrphaned(context, cursor);
   }
-  if (head.number <= cursor.number) return { changed: new Set(), more: false };
+  if (head.number <= cursor.number) {
+    const bids = await readMarkedFunds(context, cursor);
+    return { changed: new Set(bids?.map(({ collectionId }) => collectionId)), more: bids !== null };
+  }
   return head.number - cursor.number > EDGE_BLOCKS
     ? readRange(context, cursor, head.number - EDGE_BLOCKS)
     : readEdge(context, cursor, head.number);
@@ -139,7 +148,9 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();
     await insertMarketChanges(tx, 'main', [{ kind: 'reorg', at: now, chain, blockNumber: ancestor.number }]);
+    const bidders = await revertFundsAfter(tx, { chain, block: ancestor.number });
     const reverted = await revertAfter(tx, chain, ancestor.number, now);
+    const bids = await evaluateBidsOf(tx, chain, bidders, now);
     await insertReorg(tx, chain, {
       ancestor: ancestor.number,
       depth,
@@ -152,7 +163,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
     await deleteChainBlocksAfter(tx, chain, ancestor.number);
     await deleteRereadsAfter(tx, chain, ancestor.number);
     await updateChainCursor(tx, chain, ancestor, { now, reorg: true });
-    return reverted;
+    return { ...reverted, orders: [...reverted.orders, ...bids] };
   });
   if (!changes) return { changed: new Set(), more: true };
   const { events, orders } = changes;
@@ -211,9 +222,12 @@ async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: numbe
     blocks.push(header);
     parent = header.hash;
   }
-  return commit(context, cursor, { blocks, events, filter, uncompared });
+  const last = blocks.at(-1);
+  const funds = last ? await readFunds(context, last, listMovedAccounts(events)) : [];
+  return commit(context, cursor, { blocks, events, filter, uncompared, funds });
 }
 
+/** The state of the blocks of a range may not be kept any more, so moved funds are marked, and read when the newest blocks are. */
 async function readRange(context: FollowContext, cursor: ChainCursor, upTo: number): Promise<StepResult> {
   const { reader } = context;
   const filter = await readFilter(context);
@@ -225,13 +239,15 @@ async function readRange(context: FollowContext, cursor: ChainCursor, upTo: numb
   if (uncompared.length > 0) uncompared.push(range.to);
   // With `RPC_COMPARE=new`, nothing in a range was compared so far. At least its last block is compared here.
   if (!(await reader.events.accepts(range.last))) return { changed: new Set(), more: false };
-  return commit(context, cursor, { blocks: [range.last], events: range.events, filter, uncompared });
+  const funds = await markFunds(context, listMovedAccounts(range.events));
+  return commit(context, cursor, { blocks: [range.last], events: range.events, filter, uncompared, funds });
 }
 
-async function readFilter({ main, reader, protocols }: FollowContext): Promise<EventFilter> {
+async function readFilter(context: FollowContext): Promise<EventFilter> {
+  const { main, reader, protocols } = context;
   const joined = (await listFollows(main, reader.chain.id)).filter((follow) => follow.joined);
   const contracts = joined.map((follow) => follow.contractAddress);
-  return { protocols, contracts, unindexed: toUnindexed(joined) };
+  return { protocols, contracts, unindexed: toUnindexed(joined), funds: await readFollowedFunds(context) };
 }
 
 /** `uncompared`: the first and the last block, among others, that were accepted without a comparison because no other endpoint responded. */
@@ -240,6 +256,7 @@ type ReadBlocks = {
   events: readonly ChainEvent[];
   filter: EventFilter;
   uncompared: readonly number[];
+  funds: readonly ReadFunds[];
 };
 
 /**
@@ -249,7 +266,7 @@ type ReadBlocks = {
 async function commit(
   context: FollowContext,
   cursor: ChainCursor,
-  { blocks, events, filter, uncompared }: ReadBlocks,
+  { blocks, events, filter, uncompared, funds }: ReadBlocks,
 ): Promise<StepResult> {
   const { main, reader, protocols, clock } = context;
   const chain = reader.chain.id;
@@ -263,14 +280,18 @@ async function commit(
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();
     const relevant = await selectRelevant(tx, chain, completed, contracts);
+    // The funds are those after the blocks, so they are stored before the events of the blocks are applied to the orders.
+    const stored = { from: cursor.number, block: last.number, read: funds, followed: filter.funds ?? null };
+    const bidders = await storeFunds(tx, chain, stored);
     const applied = await applyEvents(tx, chain, relevant, now);
+    const bids = await evaluateBidsOf(tx, chain, bidders, now);
     await upsertChainBlocks(tx, chain, blocks, now);
     await pruneBlocks(tx, chain, { from: cursor, to: last });
     if (toReadAgain.length > 0) {
       await insertReread(tx, chain, { from: Math.min(...toReadAgain), to: Math.max(...toReadAgain) }, now);
     }
     await updateChainCursor(tx, chain, last, { now });
-    return applied;
+    return { ...applied, orders: [...applied.orders, ...bids] };
   });
   return { changed: changes ? toChangedCollections(chain, changes) : new Set(), more: true };
 }
@@ -287,6 +308,7 @@ async function pruneBlocks(
     since: to.time - SPARSE_MS,
     interval: SPARSE_INTERVAL,
   });
+  await deleteUnneededFunds(tx, chain, to.time - FUNDS_KEPT_MS);
 }
 
 function isSameCursor(found: ChainCursor | null, expected: ChainCursor): boolean {

@@ -14,9 +14,11 @@ import { isTokenItem } from '../../platform/core/seaport.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import type { Follow } from '../../market/follows/queries/follows.ts';
 import { listFollows, toUnindexed } from '../../market/follows/queries/follows.ts';
+import { listFundsOf, upsertFunds } from '../../market/orders/queries/funds.ts';
 import type { BlockChanges, Correction } from './apply-block.ts';
 import { correctBlocks, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { FollowContext, StepResult } from './follower.ts';
+import { listMovedAccounts, readFollowedFunds } from './funds.ts';
 import { ChainUnavailable, RpcFailure } from './rpc/rpc-failure.ts';
 import { completeEvents } from './transaction-facts.ts';
 
@@ -38,7 +40,8 @@ export async function rereadOnce(context: FollowContext): Promise<StepResult> {
   return { changed: new Set(), more: false };
 }
 
-type Reread = { to: number; contracts: ReadonlySet<Address>; events: LoggedEvent[] };
+/** `moved`: the accounts whose funds may have changed in the blocks. */
+type Reread = { to: number; contracts: ReadonlySet<Address>; events: LoggedEvent[]; moved: Address[] };
 
 /** Null if the blocks cannot be read now, or not compared. */
 async function readRangeAgain(context: FollowContext, cursor: ChainCursor, range: RereadRange): Promise<Reread | null> {
@@ -47,7 +50,8 @@ async function readRangeAgain(context: FollowContext, cursor: ChainCursor, range
   const { from } = range;
   const upTo = findUniformEnd(follows, { from, to: Math.min(range.to, cursor.number, from + RANGE_BLOCKS_MAX - 1) });
   const contracts = listStoredAt(follows, from);
-  const filter = { protocols, contracts: [...contracts], unindexed: toUnindexed(follows), isPast: true };
+  const funds = await readFollowedFunds(context);
+  const filter = { protocols, contracts: [...contracts], unindexed: toUnindexed(follows), isPast: true, funds };
   let comparisons = 0;
   const onUncompared = () => {
     comparisons -= 1;
@@ -58,7 +62,9 @@ async function readRangeAgain(context: FollowContext, cursor: ChainCursor, range
     // The follower has yet to revert these blocks.
     if (stored?.number === to && stored.hash !== last.hash) return null;
     const completed = await completeEvents(reader, { events, protocols, contracts, onUncompared });
-    return comparisons < 0 ? null : { to, contracts, events: completed.filter(isLogged) };
+    return comparisons < 0
+      ? null
+      : { to, contracts, events: completed.filter(isLogged), moved: listMovedAccounts(events) };
   } catch (error) {
     const isUnavailable = error instanceof ChainUnavailable || (error instanceof RpcFailure && error.kind !== 'closed');
     if (isUnavailable) return null;
@@ -97,6 +103,9 @@ async function store(
     const follows = await listFollows(tx, chain);
     if (listStoredAt(follows, range.from).symmetricDifference(read.contracts).size > 0) return null;
     if (!(await updateRereadRange(tx, range, read.to))) return null;
+    // The first read may have missed that they changed.
+    const marked = (await listFundsOf(tx, chain, read.moved)).map((key) => ({ ...key, funds: null }));
+    await upsertFunds(tx, { chain, block: locked.number }, marked);
     const correction = await findCorrection(tx, chain, { ...read, ...blocks });
     return correction ? correct(tx, { chain, correction, cursor: locked, now: clock() }) : [];
   });

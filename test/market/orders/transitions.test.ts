@@ -57,9 +57,19 @@ const CASES: Record<string, Case> = {
     after: [noBalance, { balance: 4n, partial: false }],
   },
   'active: the approval to transfer the token is withdrawn': { before: {}, after: [{ approved: false }] },
+  'active: of a bid: the balance of the bidder, or what the operator may spend of it, falls below what one fill needs':
+    {
+      before: {},
+      after: [noBalance, { approved: false }],
+    },
+  'active: of a bid for one ERC-721 token: the token is burned': { before: {}, after: [{ burn: at(300) }] },
   'dormant: the offerer holds enough units again, and the approved operator may transfer them': {
     before: { balance: 0n, approved: false },
     after: [{ balance: 1n, approved: true }, {}],
+  },
+  'dormant: of a bid: balance and allowance cover one fill again': {
+    before: noBalance,
+    after: [{ balance: 1n, approved: true }],
   },
   'dormant: one of the two reasons for dormancy no longer applies, but the other still applies': {
     before: { balance: 0n, approved: false },

@@ -10,6 +10,7 @@ import { UndecodableData } from '../protocols/abi-words.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { decodeLog, UnreadSale } from '../protocols/event-decoder.ts';
 import { TOKEN_DECODERS, toIndexed } from '../protocols/token-standards.ts';
+import { toFundsMoved } from '../protocols/wrapped-native.ts';
 import type { EndpointComparison, OnUncompared } from './endpoint-comparison.ts';
 import type { ReadKind } from './disputes.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
@@ -49,7 +50,7 @@ export class EventReads {
   }
 
   /**
-   * All events of one new block, in block order. Null while the other endpoints contradict the block or do not have it yet
+   * All events of one new block, in block order, and then the moved funds. Null while the other endpoints contradict the block or do not have it yet
    * (endpoint-comparison.ts). Throws RpcFailure of kind `not-found` when no endpoint has the block. The logs are requested by block hash:
    * an endpoint without the block then reports an error and not an empty list. `onUncompared` is called if the events are returned although no
    * other endpoint could be compared.
@@ -77,7 +78,7 @@ export class EventReads {
   }
 
   /**
-   * The events of the blocks from `from` to the returned `to`, in block order, the logs from which they were decoded, and the header of the
+   * The events of the blocks from `from` to the returned `to`, in block order, and then the moved funds, the logs from which they were decoded, and the header of the
    * last block. The returned `to` is lower than the requested `to` if the endpoints accept fewer blocks. The first and the second endpoint
    * are called at the same time. Throws RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or cannot return them yet (endpoint-comparison.ts).
    * `again`: the blocks were stored before, and are only of use if another endpoint has the same. `onUncompared`: as in `ofBlock`.
@@ -246,8 +247,10 @@ export class EventReads {
    * here, so without such a log the sale is of another collection. The logs must be in block order, so that the logs of a transaction are
    * adjacent.
    */
-  #decode(received: readonly TimedLog[], query: LogQuery): ChainEvent[] {
-    const { unindexed } = query;
+  #decode(fetched: readonly TimedLog[], query: LogQuery): ChainEvent[] {
+    const { unindexed, funds } = query;
+    const isOfFunds = ({ address }: TimedLog) => address === funds?.currency;
+    const received = funds ? fetched.filter((log) => !isOfFunds(log)) : fetched;
     // Decoders of protocols read the transfers of other contracts too, so all decoders get the same logs.
     const logs =
       unindexed.size === 0 ? received : received.map((log) => (unindexed.has(log.address) ? toIndexed(log) : log));
@@ -274,7 +277,9 @@ export class EventReads {
     }
     const moved = new Set(unread.length > 0 ? events.flatMap(({ kind, tx }) => (kind === 'transfer' ? [tx] : [])) : []);
     for (const { log, protocol, reason } of unread) if (moved.has(log.tx)) this.#unread.count(log, protocol, reason);
-    return events;
+    // The events of the currency concern no sale, so they are not in the order of the other events.
+    const ofFunds = funds ? fetched.filter(isOfFunds).flatMap((log) => toFundsMoved(log, funds.accounts) ?? []) : [];
+    return [...events, ...ofFunds];
   }
 }
 

@@ -1,10 +1,11 @@
-// Builds the eth_getLogs requests for a set of contracts, and compares the logs that were received with the bloom of a block.
+// Builds the eth_getLogs requests for a set of contracts, and for the funds of a set of accounts. Joins their results, and compares the logs that were received with the bloom of a block.
 
 import type { Address } from '../../../platform/core/address.ts';
 import type { Hex } from '../../../platform/core/evm.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import type { ProtocolContracts } from '../protocols/settlement-protocol.ts';
 import { ANNOUNCEMENT_TOPICS, TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import { FUNDS_TOPICS } from '../protocols/wrapped-native.ts';
 import { bloomContains, isBloomTooFull } from './log-bloom.ts';
 import type { LogRequest } from './log-response.ts';
 import { invalidResponse } from './rpc-failure.ts';
@@ -14,27 +15,37 @@ import type { BloomedHeader } from './rpc-values.ts';
 /**
  * `unindexed`: the contracts whose transfers and approvals may have arguments that are not indexed (`toIndexed`). Default: none.
  * `isPast`: true for a read of past blocks. Then announcements of changed metadata are left out, because some contracts emit very many of
- * them. Default: false.
+ * them. Default: false. `funds`: the wrapped native currency, and the accounts whose funds in this currency are followed. Default: none.
  */
 export type EventFilter = {
   protocols: ProtocolContracts;
   contracts: readonly Address[];
   unindexed?: ReadonlySet<Address>;
   isPast?: boolean;
+  funds?: FollowedFunds | null;
 };
+
+export type FollowedFunds = { currency: Address; accounts: ReadonlySet<Address> };
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
 const ADDRESSES_MAX = 200;
+/** The most accounts in one request. */
+const ACCOUNTS_MAX = 500;
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
 const PAST_TOKEN_TOPICS = TOKEN_TOPICS.filter((topic) => !ANNOUNCEMENT_TOPICS.has(topic));
 
-type Selection = Pick<LogRequest, 'topics'> & { addresses: ReadonlySet<string> };
+/** `further`: the topics after the first one; null selects any topic. */
+type Selection = Pick<LogRequest, 'topics'> & {
+  addresses: ReadonlySet<string>;
+  further: readonly (readonly Hex[] | null)[];
+};
 
 export class LogQuery {
   readonly protocols: ProtocolContracts;
   /** Token contracts that are not protocols. */
   readonly contracts: ReadonlySet<Address>;
   readonly unindexed: ReadonlySet<Address>;
+  readonly funds: FollowedFunds | null;
   readonly #protocolTopics: readonly Hex[];
   readonly #tokenTopics: readonly Hex[];
   readonly #selections: readonly Selection[];
@@ -45,14 +56,15 @@ export class LogQuery {
     this.unindexed = (filter.unindexed ?? new Set<Address>()).intersection(this.contracts);
     this.#protocolTopics = [...new Set([...this.protocols.values()].flatMap(({ decoders }) => [...decoders.keys()]))];
     this.#tokenTopics = filter.isPast ? PAST_TOKEN_TOPICS : TOKEN_TOPICS;
-    this.#selections = this.#toSelections();
+    this.funds = filter.funds ?? null;
+    this.#selections = [...this.#toSelections(), ...toFundsSelections(this.funds)];
   }
 
-  /** Returns requests for at most ADDRESSES_MAX contracts each. `where` selects a block or a range of blocks. */
+  /** Returns requests for at most ADDRESSES_MAX contracts or ACCOUNTS_MAX accounts each. `where` selects a block or a range of blocks. */
   requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
-    return this.#selections.map(({ addresses, topics }) => ({
+    return this.#selections.map(({ addresses, topics, further }) => ({
       method: 'eth_getLogs',
-      params: [{ ...where, address: [...addresses], topics: [[...topics]] }],
+      params: [{ ...where, address: [...addresses], topics: [[...topics], ...further] }],
     }));
   }
 
@@ -85,20 +97,40 @@ export class LogQuery {
     const topics = new Set([...this.#protocolTopics, ...(this.contracts.size > 0 ? this.#tokenTopics : [])]);
     const selections: Selection[] = [];
     for (let from = 0; from < all.length; from += ADDRESSES_MAX) {
-      selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics });
+      selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics, further: [] });
     }
     return selections;
   }
 }
 
+/** The requests for the logs of the currency that name one of the accounts, in slices of accounts. */
+function toFundsSelections(funds: FollowedFunds | null): Selection[] {
+  if (!funds) return [];
+  const addresses = new Set([funds.currency]);
+  const words = [...funds.accounts].map((account): Hex => `0x${account.slice(2).padStart(64, '0')}`);
+  const selections: Selection[] = [];
+  for (let from = 0; from < words.length; from += ACCOUNTS_MAX) {
+    const slice = words.slice(from, from + ACCOUNTS_MAX);
+    selections.push({ addresses, topics: new Set(FUNDS_TOPICS.second), further: [slice] });
+    selections.push({ addresses, topics: new Set(FUNDS_TOPICS.third), further: [null, slice] });
+  }
+  return selections;
+}
+
+/** A log that several requests select is in the result once. */
 function inChainOrder(logs: VerifiedLog[]): VerifiedLog[] {
   logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
-  for (const [index, log] of logs.entries()) {
-    const next = logs[index + 1];
-    if (!next || next.blockNumber !== log.blockNumber) continue;
-    if (next.logIndex === log.logIndex || next.blockHash !== log.blockHash) {
+  const distinct: VerifiedLog[] = [];
+  for (const log of logs) {
+    const last = distinct.at(-1);
+    const isRepeated = last?.blockNumber === log.blockNumber && last.logIndex === log.logIndex;
+    if (
+      last?.blockNumber === log.blockNumber &&
+      (last.blockHash !== log.blockHash || (isRepeated && last.tx !== log.tx))
+    ) {
       throw invalidResponse('two responses contradict each other');
     }
+    if (!isRepeated) distinct.push(log);
   }
-  return logs;
+  return distinct;
 }
