@@ -217,7 +217,7 @@ class PreparedStatements {
  * exceptions (class 08), shutdowns (57P01 to 57P03) and too many connections (53300).
  */
 const OUT_OF_REACH =
-  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;
+  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08\w{3}|57P0[1-3]|53300)$/;
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/;
 
@@ -226,7 +226,9 @@ export function isOutOfReach(error: unknown): boolean {
   if (error instanceof DeadlineExceeded) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
   if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  // The socket of a server on this machine is missing. Any other missing file has nothing to do with a database.
+  if (code === 'ENOENT') return syscall === 'connect';
   return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
 }
 
