@@ -3,11 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loadOnce } from '../platform/core/load-once.ts';
 import { isNotModified } from '../platform/http/cached-response.ts';
 import { EncodedBodies, chooseCoding } from '../platform/http/content-coding.ts';
 import { isBelow, pathOf } from '../platform/http/request-target.ts';
@@ -69,7 +67,10 @@ export type ConsoleOptions = {
   imageGateways: ImageGateways;
 };
 
-/** Registers the routes of the page and of the files. */
+/**
+ * Registers the routes of the page and of the files, which are read now. So a build that replaces the folder does not take away the files that
+ * the served page names, and that open tabs load later.
+ */
 export function registerConsole(app: FastifyInstance, { folder, baseUrl, imageGateways }: ConsoleOptions): void {
   const routeOptions = { config: { bucket: 'single' } as const, schema: { hide: true } };
   const page = withGateways(readFileSync(path.join(folder, PAGE_FILE), 'utf8'), imageGateways);
@@ -91,9 +92,8 @@ export function registerConsole(app: FastifyInstance, { folder, baseUrl, imageGa
       return sendPage(toPage(content, baseUrl()), request, reply);
     });
   }
-  for (const [name, load] of findAssets(path.join(folder, ASSETS_PATH))) {
-    app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) => sendAsset(await load(), request, reply));
-  }
+  for (const [name, asset] of readAssets(path.join(folder, ASSETS_PATH)))
+    app.get(`${ASSETS_PATH}${name}`, routeOptions, (request, reply) => sendAsset(asset, request, reply));
 }
 
 /** The page contains the gateways as `ipfs=URL ar=URL`. A URL has no blank. */
@@ -189,15 +189,15 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
 
 type Asset = { type: string; plain: Buffer; encoded: EncodedBodies | null; etag: string };
 
-/** The built files, by name. Each file is read when it is first requested, because most processes never serve the console. */
-function findAssets(folder: string): Map<string, () => Promise<Asset>> {
+/** The built files, by name. */
+function readAssets(folder: string): Map<string, Asset> {
   const names = globSync('*', { cwd: folder }).filter((name) => TYPES[path.extname(name)] !== undefined);
-  return new Map(names.map((name) => [name, loadOnce(() => readAsset(path.join(folder, name)))]));
+  return new Map(names.map((name) => [name, readAsset(path.join(folder, name))]));
 }
 
-async function readAsset(file: string): Promise<Asset> {
+function readAsset(file: string): Asset {
   const extension = path.extname(file);
-  const plain = await readFile(file);
+  const plain = readFileSync(file);
   const encoded = ENCODED_TYPES.has(extension) ? null : new EncodedBodies(plain);
   return { type: TYPES[extension] ?? '', plain, encoded, etag: toEtag(plain) };
 }

@@ -1,7 +1,7 @@
 // Tests how the service serves the page and the files of the web console, and with which headers. `npm run test:browser` tests the console itself.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findConsole } from '../../src/server/console.ts';
@@ -217,6 +217,23 @@ describe('the web console', () => {
     }
     const posted = await request(service.url, '/', { method: 'POST' });
     assert.deepEqual([posted.status, posted.headers['allow']], [405, 'GET, HEAD, OPTIONS']);
+  });
+});
+
+describe('a web console that is built again', () => {
+  const folder = builtConsole();
+  const service = {} as TestService;
+  before(async () => {
+    const settings = { DATA_DIR: await directoryWithDatabase() };
+    Object.assign(service, await startTestService({ settings, consoleFolder: folder }));
+  });
+  after(() => service.close());
+
+  test('the service serves the page and all files of the build with which it started, also those that it has not served before', async () => {
+    rmSync(folder, { recursive: true });
+    const page = await request(service.url, '/service');
+    const script = await request(service.url, '/console/main-a1.js');
+    assert.deepEqual([page.status, script.status, script.body], [200, 200, SCRIPT]);
   });
 });
 
