@@ -140,7 +140,10 @@ describe('the examples in the pages about the public interfaces', () => {
 
   for (const page of PROGRAMS) {
     const programs = readPrograms(page);
-    test(`${page} has programs`, () => assert.ok(programs.length > 0));
+    test(`${page} has programs, which take the decimals of an amount from its price`, () => {
+      assert.ok(programs.length > 0);
+      for (const { body } of programs) assert.doesNotMatch(body, /Amount\([^()]*, \d+\)/);
+    });
     for (const [index, { body }] of programs.entries()) {
       test(`${page}: program ${index + 1} prints something`, async () => {
         const imports = programs.map((program) => program.imports).join('\n');
