@@ -427,10 +427,16 @@ function toToken(row: Json) {
   return {
     asset: assetOf(row),
     name: row['name'],
+    image: withoutHost(row['image'] as string | null),
     owner: row['owner'] as { address: string | null },
     listing: listing && { raw: rawOf(listing['price']), orderId: listing['orderId'] },
     traits: traits.toSorted(),
   };
+}
+
+/** The URL of an image at the service, which begins with the public address of the service, without this address. */
+function withoutHost(image: string | null): string | null {
+  return image && image.replace(/^http:\/\/[^/]+(?=\/explore\/v1\/)/, '');
 }
 
 export function isEvm({ chain }: Collection): boolean {

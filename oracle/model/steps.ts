@@ -55,7 +55,13 @@ const ASK_PRICES = [
 ] as const;
 const SALE_PRICES = [...ASK_PRICES, '7000000 USDC', '0.5', '3 (unknown currency)'] as const;
 const SLUGS = ['moths', 'clocks', 'Moths'] as const;
-const IMAGES = ['https://example.com/1.png', 'ipfs://bafy/1.png', 'javascript:alert(1)'] as const;
+/** The last one is too large for a row of the explore interface. */
+const IMAGES = [
+  'https://example.com/1.png',
+  'ipfs://bafy/1.png',
+  'javascript:alert(1)',
+  `data:image/png;base64,${'A'.repeat(2_100)}`,
+] as const;
 
 export type ImportStep = {
   do: 'import';

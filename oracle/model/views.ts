@@ -39,6 +39,15 @@ function toServedImage(image: string | null): string | null {
   return image !== null && /^(?:https?|ipfs|ar):|^data:image/.test(image) ? image : null;
 }
 
+/**
+ * Explore, "Pictures": "such an inline image has at most 2,048 bytes. A larger one is replaced by its URL below the public address of the service". Here: the path of
+ * this URL.
+ */
+function toExploredImage(image: string | null, collectionId: string, asset: string): string | null {
+  const isLarge = image !== null && image.startsWith('data:image') && image.length > 2_048;
+  return isLarge ? `/explore/v1/images/${collectionId}/${asset}` : toServedImage(image);
+}
+
 function toIso(time: number): string {
   return new Date(time).toISOString();
 }
@@ -180,6 +189,7 @@ export function ownedToken(reader: Reader, collection: Collection, asset: string
   return {
     asset,
     name: stored?.name ?? null,
+    image: toExploredImage(stored?.image ?? null, collection.id, asset),
     owner: toOwner(listing?.seller ?? stored?.owner ?? null),
     listing: listing ? { raw: listing.priceRaw.toString(), orderId: listing.orderId } : null,
     traits: (stored?.traits ?? []).map(({ name, value }) => `${name}: ${value}`).toSorted(),
