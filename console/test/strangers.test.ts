@@ -95,6 +95,25 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.deepEqual(wide, []);
   });
 
+  test('no name is drawn over the text beside it, however long it is', async () => {
+    const { page } = await app.newPage();
+    for (const path of [
+      '/',
+      '/c/hostile?view=table',
+      '/c/hostile?tab=orders',
+      '/c/hostile?tab=activity',
+      `/w/${SELLER}?tab=activity`,
+    ]) {
+      await visit(page, app.service.url + path);
+      const wide = await page.evaluate(`Array.from(document.querySelectorAll('.table-body .row-link'))
+        .filter((link) => link.scrollWidth > link.closest('.cell').clientWidth && !link.closest('.truncate'))
+        .concat(Array.from(document.querySelectorAll('.table-body .truncate'))
+          .filter((name) => name.getBoundingClientRect().right > name.closest('.cell').getBoundingClientRect().right))
+        .map(({ textContent }) => textContent.slice(0, 40))`);
+      assert.deepEqual(wide, [], path);
+    }
+  });
+
   test('an exception in one part of a page leaves the other parts as they are, and the user can try again', async () => {
     const { page } = await app.newPage();
     // Changes the response, because the service serves no such record.

@@ -102,7 +102,7 @@ export const CHAIN_COLUMNS: readonly Column<ChainState>[] = [
     width: 'minmax(140px, 2fr)',
     place: 'bottom-left',
     cell: ({ endpoints }) => (
-      <span class="truncate block">
+      <span class="truncate">
         {endpoints.map(({ position, state }, index) => (
           <span key={position} class={FAILED_ENDPOINTS.has(state) ? 'bad' : undefined}>
             {index > 0 && ', '}
@@ -127,7 +127,7 @@ export const TASK_COLUMNS: readonly Column<TaskState>[] = [
     head: texts.task,
     width: 'minmax(160px, 2fr)',
     place: 'top-left',
-    cell: ({ name }) => <span class="truncate block">{name}</span>,
+    cell: ({ name }) => <span class="truncate">{name}</span>,
   },
   {
     id: 'state',
@@ -195,7 +195,7 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
     head: texts.source,
     width: 'minmax(140px, 2fr)',
     place: 'top-left',
-    cell: ({ name }) => <span class="truncate block">{name}</span>,
+    cell: ({ name }) => <span class="truncate">{name}</span>,
   },
   {
     id: 'state',
@@ -267,7 +267,7 @@ export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
     head: shared.columns.collection,
     width: 'minmax(160px, 2fr)',
     place: 'top-left',
-    cell: ({ collectionId }) => <span class="truncate block">{collectionId}</span>,
+    cell: ({ collectionId }) => <span class="truncate">{collectionId}</span>,
   },
   {
     id: 'tokens',
@@ -299,10 +299,6 @@ export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
     width: 'minmax(140px, 1.6fr)',
     place: 'bottom-left',
     cell: ({ reasons }) =>
-      reasons.length === 0 ? (
-        <Unknown reason={texts.noFailure} />
-      ) : (
-        <span class="truncate block">{reasons.join(', ')}</span>
-      ),
+      reasons.length === 0 ? <Unknown reason={texts.noFailure} /> : <span class="truncate">{reasons.join(', ')}</span>,
   },
 ];

@@ -64,7 +64,7 @@ export function toProductColumns({ session, selection, products, onToggle }: Col
       width: 'minmax(110px, 1.2fr)',
       from: 'tablet',
       place: 'bottom-left',
-      cell: ({ product, variants }) => variants === null && <span class="mono truncate block">{product.sku}</span>,
+      cell: ({ product, variants }) => variants === null && <span class="mono truncate">{product.sku}</span>,
     },
     {
       id: 'type',
@@ -78,7 +78,7 @@ export function toProductColumns({ session, selection, products, onToggle }: Col
       head: fields.collections,
       width: 'minmax(120px, 1.6fr)',
       from: 'wide',
-      cell: ({ product }) => <span class="muted truncate block">{product.collections.join(', ')}</span>,
+      cell: ({ product }) => <span class="muted truncate">{product.collections.join(', ')}</span>,
     },
     {
       id: 'stock',

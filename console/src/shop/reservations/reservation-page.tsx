@@ -143,7 +143,7 @@ function toColumns({ scopes }: ShopSession): readonly Column<Item>[] {
       cell: ({ productId, name }) => {
         if (name === null) return <span class="muted">{t.deletedProduct(shortId(productId))}</span>;
         return (
-          <span class="truncate block">
+          <span class="truncate">
             {scopes.has('products:read') ? <RowLink href={productPath(productId)}>{name}</RowLink> : name}
           </span>
         );

@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<Reservation>[] = [
     width: 'minmax(140px, 1.6fr)',
     place: 'top-left',
     cell: ({ id, reference }) => (
-      <span class="truncate block">
+      <span class="truncate">
         <RowLink href={reservationPath(id)}>{reference ?? <span class="mono">{shortId(id)}</span>}</RowLink>
       </span>
     ),
@@ -109,7 +109,7 @@ const COLUMNS: readonly Column<Reservation>[] = [
     width: 'minmax(160px, 3fr)',
     place: 'bottom-left',
     cell: ({ items }) => (
-      <span class="truncate block">
+      <span class="truncate">
         {items
           .map(({ name, quantity, productId }) => t.item(formatCount(quantity), name ?? shortId(productId)))
           .join(', ')}

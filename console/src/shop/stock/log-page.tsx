@@ -86,7 +86,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
       width: 'minmax(140px, 2fr)',
       place: 'top-left',
       cell: ({ productId }) => (
-        <span class="truncate block">
+        <span class="truncate">
           {scopes.has('products:read') ? (
             <RowLink href={productPath(productId)}>{nameOf(productId)}</RowLink>
           ) : (
@@ -123,7 +123,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
       width: 'minmax(140px, 2.4fr)',
       place: 'bottom-left',
       cell: ({ reason }) => (
-        <span class="truncate block" data-tip={reason}>
+        <span class="truncate" data-tip={reason}>
           {reason}
         </span>
       ),
@@ -134,7 +134,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
       width: 'minmax(220px, 1.4fr)',
       from: 'desktop',
       cell: ({ keyId, source, reservationId }) => (
-        <span class="truncate block" data-tip={keyId ?? texts.log.noKey}>
+        <span class="truncate" data-tip={keyId ?? texts.log.noKey}>
           {keyId !== null && <span class="mono">{shortId(keyId)} </span>}
           {reservationId === null ? (
             <span class="muted">{texts.log.sources[source] ?? source}</span>

@@ -109,7 +109,7 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
       width: 'minmax(160px, 3fr)',
       place: 'top-left',
       cell: ({ productId, name }) => (
-        <span class="truncate block">
+        <span class="truncate">
           {scopes.has('products:read') ? <RowLink href={productPath(productId)}>{name}</RowLink> : name}
         </span>
       ),
@@ -119,7 +119,7 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
       head: texts.product.fields.sku,
       width: 'minmax(110px, 1.2fr)',
       from: 'tablet',
-      cell: ({ sku }) => <span class="mono truncate block">{sku}</span>,
+      cell: ({ sku }) => <span class="mono truncate">{sku}</span>,
     },
     {
       id: 'reserved',

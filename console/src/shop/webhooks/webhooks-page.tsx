@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     width: 'minmax(200px, 3fr)',
     place: 'top-left',
     cell: ({ id, url }) => (
-      <span class="truncate block">
+      <span class="truncate">
         <RowLink href={webhookPath(id)}>{url}</RowLink>
       </span>
     ),
@@ -95,7 +95,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     head: texts.webhook.events,
     width: 'minmax(160px, 2fr)',
     place: 'bottom-left',
-    cell: ({ events }) => <span class="truncate block">{events.join(', ')}</span>,
+    cell: ({ events }) => <span class="truncate">{events.join(', ')}</span>,
   },
   {
     id: 'state',
