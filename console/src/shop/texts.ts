@@ -114,6 +114,7 @@ export const texts = {
     import: 'Import products',
     importText:
       'A product export of Shopify (CSV, both generations of columns), or product records (NDJSON). You see what would change before anything is stored. A product of the shop is recognised by its slug.',
+    drop: 'Drop a file here, or',
     choose: 'Choose a file',
     reading: (done: string, all: string) => `Reading the products of the shop: ${done} of ${all}.`,
     storing: (done: string, all: string) => `Storing: ${done} of ${all}.`,
@@ -134,7 +135,11 @@ export const texts = {
     updated: 'Changed',
     unchanged: 'Unchanged',
     rejected: 'Not imported',
-    line: (line: number) => `Line ${line}`,
+    lineHead: 'Line',
+    field: 'Field',
+    inShop: 'In the shop',
+    inFile: 'In the file',
+    reason: 'Reason',
     more: (count: string) => `And ${count} more.`,
     apply: (count: string) => (count === '1' ? 'Import 1 product' : `Import ${count} products`),
     applied: (created: string, updated: string, rejected: string) =>

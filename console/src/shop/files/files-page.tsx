@@ -1,5 +1,6 @@
 // Imports products from files, with a preview of what would change, and exports all products of the shop to a file.
 
+import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { describeShopify } from '../../../../src/shop/products/shopify.ts';
 import { toNdjsonLines, toShopifyCsv } from '../../../../src/shop/products/product-files.ts';
@@ -32,8 +33,10 @@ export function FilesPage({ session }: { session: ShopSession }) {
         {texts.product.back}
       </Link>
       <h2 class="section-title">{t.title}</h2>
-      <Import session={session} />
-      <Export session={session} />
+      <div class="files">
+        <Import session={session} />
+        <Export session={session} />
+      </div>
     </div>
   );
 }
@@ -71,24 +74,10 @@ function Import({ session }: { session: ShopSession }) {
   const error = reading.error ?? storing.error;
   const isBusy = reading.isSaving || storing.isSaving;
   return (
-    <section class="panel form-part files-part" aria-labelledby="import">
+    <section class="panel form-part" aria-labelledby="import">
       <h3 id="import">{t.import}</h3>
-      <p class="muted">{t.importText}</p>
-      <label class="file-choice">
-        <span>{t.choose}</span>
-        <input
-          type="file"
-          name="file"
-          accept=".csv,.ndjson,.jsonl,.json,text/csv"
-          disabled={isBusy}
-          onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
-            // The same file can be chosen again after it was corrected.
-            event.currentTarget.value = '';
-            if (file) void reading.save(file);
-          }}
-        />
-      </label>
+      <FileChoice isBusy={isBusy} isSmall={preview !== null} onChoose={(file) => void reading.save(file)} />
+      {preview === null && <p class="muted">{t.importText}</p>}
       <p role="status" class="outcome">
         {progress}
       </p>
@@ -111,6 +100,46 @@ function Import({ session }: { session: ShopSession }) {
   );
 }
 
+type FileChoiceProps = { isBusy: boolean; isSmall: boolean; onChoose: (file: File) => void };
+
+/** A field for a file, onto which a file can also be dropped. */
+function FileChoice({ isBusy, isSmall, onChoose }: FileChoiceProps) {
+  const [isOver, setOver] = useState(false);
+  return (
+    <label
+      class={['file-choice', isSmall && 'file-choice-small', isOver && 'file-choice-over'].filter(Boolean).join(' ')}
+      onDragOver={(event) => {
+        // Without this, the browser opens the dropped file in place of the page.
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const [file] = event.dataTransfer?.files ?? [];
+        if (file && !isBusy) onChoose(file);
+      }}
+    >
+      <span>{t.drop}</span>
+      <span class="button">{t.choose}</span>
+      <input
+        class="visually-hidden"
+        type="file"
+        name="file"
+        accept=".csv,.ndjson,.jsonl,.json,text/csv"
+        disabled={isBusy}
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          // The same file can be chosen again after it was corrected.
+          event.currentTarget.value = '';
+          if (file) onChoose(file);
+        }}
+      />
+    </label>
+  );
+}
+
 type PreviewPanelProps = { preview: Preview; isBusy: boolean; onApply: () => void; onCancel: () => void };
 
 function PreviewPanel({ preview: { name, content, plan }, isBusy, onApply, onCancel }: PreviewPanelProps) {
@@ -118,7 +147,17 @@ function PreviewPanel({ preview: { name, content, plan }, isBusy, onApply, onCan
   const count = created.length + updated.length;
   return (
     <div class="file-preview" role="region" aria-label={t.preview(name)}>
-      <h4>{t.preview(name)}</h4>
+      <div class="toolbar">
+        <h4>{t.preview(name)}</h4>
+        <div class="button-row">
+          <button type="button" class="button" disabled={isBusy} onClick={onCancel}>
+            {texts.cancel}
+          </button>
+          <button type="button" class="button button-primary" disabled={isBusy || count === 0} onClick={onApply}>
+            {t.apply(formatCount(count))}
+          </button>
+        </div>
+      </div>
       <dl class="file-counts">
         <Count name={t.created} value={created.length} />
         <Count name={t.updated} value={updated.length} />
@@ -135,16 +174,8 @@ function PreviewPanel({ preview: { name, content, plan }, isBusy, onApply, onCan
         </ul>
       )}
       <RejectedList rejected={rejected} />
-      <PlannedList title={t.updated} rows={updated} />
-      <PlannedList title={t.created} rows={created} />
-      <div class="button-row">
-        <button type="button" class="button" disabled={isBusy} onClick={onCancel}>
-          {texts.cancel}
-        </button>
-        <button type="button" class="button button-primary" disabled={isBusy || count === 0} onClick={onApply}>
-          {t.apply(formatCount(count))}
-        </button>
-      </div>
+      <UpdatedList rows={updated} />
+      <CreatedList rows={created} />
     </div>
   );
 }
@@ -158,48 +189,103 @@ function Count({ name, value, isBad = false }: { name: string; value: number; is
   );
 }
 
-function PlannedList({ title, rows }: { title: string; rows: readonly PlannedRow[] }) {
-  if (rows.length === 0) return null;
+type FileListProps = { title: string; count: number; heads: readonly string[]; isOpen: boolean; isBad?: boolean };
+
+/** A list of the preview as a table. `children`: at most SHOWN_MAX rows. */
+function FileList({ title, count, heads, isOpen, isBad = false, children }: FileListProps & { children: VNode[] }) {
+  if (count === 0) return null;
   return (
-    <details class="file-list" open={rows.length <= SHOWN_MAX && rows.some(({ before }) => before !== null)}>
-      <summary>
-        {title} ({formatCount(rows.length)})
+    <details class="file-list" open={isOpen}>
+      <summary class={isBad ? 'bad' : undefined}>
+        {title} ({formatCount(count)})
       </summary>
-      <ul tabIndex={0}>
-        {rows.slice(0, SHOWN_MAX).map(({ line, name, row, changes }) => (
-          <li key={line}>
-            <span class="muted">{t.line(line)}</span> <strong>{name}</strong>{' '}
-            {changes.length === 0 && <span class="muted">{[row.price, row.sku].filter(Boolean).join(' · ')}</span>}
-            {changes.map(({ field, before, after }) => (
-              <span key={field} class="file-change">
-                {toFieldName(field)}: <del>{before === '' ? texts.empty : before}</del>{' '}
-                <ins>{after === '' ? texts.empty : after}</ins>
-              </span>
-            ))}
-          </li>
-        ))}
-      </ul>
-      {rows.length > SHOWN_MAX && <p class="muted">{t.more(formatCount(rows.length - SHOWN_MAX))}</p>}
+      <div class="file-rows" tabIndex={0} role="region" aria-label={title}>
+        <table>
+          <thead>
+            <tr>
+              {heads.map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </div>
+      {count > SHOWN_MAX && <p class="muted">{t.more(formatCount(count - SHOWN_MAX))}</p>}
     </details>
   );
 }
 
-function RejectedList({ rejected }: { rejected: readonly Rejected[] }) {
-  if (rejected.length === 0) return null;
+/** Each changed field is a row. The first row of a product names it. */
+function UpdatedList({ rows }: { rows: readonly PlannedRow[] }) {
   return (
-    <details class="file-list" open>
-      <summary class="bad">
-        {t.rejected} ({formatCount(rejected.length)})
-      </summary>
-      <ul tabIndex={0}>
-        {rejected.slice(0, SHOWN_MAX).map(({ line, reason }) => (
-          <li key={`${line} ${reason}`}>
-            <span class="muted">{t.line(line)}</span> {reason}
-          </li>
-        ))}
-      </ul>
-      {rejected.length > SHOWN_MAX && <p class="muted">{t.more(formatCount(rejected.length - SHOWN_MAX))}</p>}
-    </details>
+    <FileList
+      title={t.updated}
+      count={rows.length}
+      heads={[t.lineHead, texts.stock.product, t.field, t.inShop, t.inFile]}
+      isOpen={rows.length <= SHOWN_MAX}
+    >
+      {rows.slice(0, SHOWN_MAX).flatMap(({ line, name, changes }) =>
+        changes.map(({ field, before, after }, index) => (
+          <tr key={`${line} ${field}`}>
+            {index === 0 && (
+              <>
+                <td class="muted" rowSpan={changes.length}>
+                  {line}
+                </td>
+                <th scope="row" rowSpan={changes.length}>
+                  {name}
+                </th>
+              </>
+            )}
+            <td>{toFieldName(field)}</td>
+            <td>
+              <del>{before === '' ? texts.empty : before}</del>
+            </td>
+            <td>
+              <ins>{after === '' ? texts.empty : after}</ins>
+            </td>
+          </tr>
+        )),
+      )}
+    </FileList>
+  );
+}
+
+function CreatedList({ rows }: { rows: readonly PlannedRow[] }) {
+  const { price, sku, inventory } = texts.product.fields;
+  return (
+    <FileList
+      title={t.created}
+      count={rows.length}
+      heads={[t.lineHead, texts.stock.product, price, sku, inventory]}
+      isOpen={rows.length <= SHOWN_MAX}
+    >
+      {rows.slice(0, SHOWN_MAX).map(({ line, name, row }) => (
+        <tr key={line}>
+          <td class="muted">{line}</td>
+          <th scope="row">{name}</th>
+          <td>{row.price}</td>
+          <td>{row.sku}</td>
+          <td>{row.inventory}</td>
+        </tr>
+      ))}
+    </FileList>
+  );
+}
+
+function RejectedList({ rejected }: { rejected: readonly Rejected[] }) {
+  return (
+    <FileList title={t.rejected} count={rejected.length} heads={[t.lineHead, t.reason]} isOpen isBad>
+      {rejected.slice(0, SHOWN_MAX).map(({ line, reason }) => (
+        <tr key={`${line} ${reason}`}>
+          <td class="muted">{line}</td>
+          <td>{reason}</td>
+        </tr>
+      ))}
+    </FileList>
   );
 }
 
@@ -241,7 +327,7 @@ function Export({ session }: { session: ShopSession }) {
     }
   });
   return (
-    <section class="panel form-part files-part" aria-labelledby="export">
+    <section class="panel form-part" aria-labelledby="export">
       <h3 id="export">{t.export}</h3>
       <p class="muted">{t.exportText}</p>
       <div class="button-row button-row-start">
