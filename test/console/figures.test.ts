@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Listing } from '../../client/src/market.ts';
+import type { HistoryPoint, Listing } from '../../client/src/market.ts';
 import { sortByTotal } from '../../console/src/market/collection/by-total.ts';
 import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
-import { toHistoryData } from '../../console/src/market/collection/history-data.ts';
+import { toHistoryData, toHistoryFigures } from '../../console/src/market/collection/history-data.ts';
 import { isStoppedCall, toRevert } from '../../console/src/trade/failure.ts';
 import { unitsOf } from '../../console/src/market/order-units.ts';
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
@@ -74,6 +74,33 @@ test('paths name a collection by its slug, and a Solana token by its collection 
   assert.equal(tokenPath(solana), '/t/solana/solana_abc/Mint');
   const evm = { chain: 'base', collectionId: 'base_0x1', contractAddress: '0x1', tokenId: '7', mint: null };
   assert.equal(tokenPath(evm), '/t/base/0x1/7');
+});
+
+test('the figures of a time range are the last floor with its change, the ends of the floor, and the sums', () => {
+  const at = (ether: number) => price(BigInt(ether) * ETHER, ether);
+  const point = (floor: Partial<HistoryPoint['floor']>, volume: number | null, sales: number): HistoryPoint => ({
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-01-01T01:00:00.000Z',
+    floor: { open: null, high: null, low: null, close: null, ...floor },
+    volume,
+    sales,
+    listed: null,
+  });
+  const points = [
+    point({ high: at(4), low: at(4), close: at(4) }, 1.5, 1),
+    point({ open: at(4), high: at(9), low: at(2), close: at(5) }, 2, 3),
+  ];
+  assert.deepEqual(toHistoryFigures(points), {
+    floor: at(5),
+    change: 0.25,
+    low: at(2),
+    high: at(9),
+    volume: 3.5,
+    sales: 4,
+  });
+  const unknown = toHistoryFigures([point({}, null, 1), ...points]);
+  assert.deepEqual([unknown.change, unknown.volume, unknown.sales], [0.25, null, 5]);
+  assert.deepEqual(toHistoryFigures([point({}, 0, 0)]).floor, null);
 });
 
 test('a price far above the others is cut off at the edge of the chart, and the volume includes it', () => {

@@ -226,6 +226,8 @@ export const texts = {
     sales: 'Sales',
     listed: 'Listed',
     time: 'Time',
+    low: 'Lowest floor',
+    high: 'Highest floor',
     highLow: 'Lowest to highest',
     table: 'The chart as a table',
     empty: 'No floor and no sale is known in this time.',

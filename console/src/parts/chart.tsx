@@ -178,7 +178,8 @@ function toSeries({ name, kind, scale, isInLegend = true, format }: ChartSeries,
     return {
       ...shared,
       width: 0,
-      fill: color,
+      // Bars stand before the line of another series, which stays visible.
+      fill: `${color}99`,
       points: { show: false },
       ...pathsOf(uPlot.paths.bars?.({ size: [0.7, 24] })),
     };

@@ -41,6 +41,38 @@ export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPo
   return first < 0 ? [] : points.slice(first);
 }
 
+type Floor = HistoryPoint['floor']['close'];
+export type HistoryFigures = {
+  /** The floor at the end, and its change since the first known floor as a ratio: 0.05 is +5 %. */
+  floor: Floor;
+  change: number | null;
+  low: Floor;
+  high: Floor;
+  /** Null if the volume of one of the points is not known. */
+  volume: number | null;
+  sales: number;
+};
+
+/** The figures of all points together. */
+export function toHistoryFigures(points: readonly HistoryPoint[]): HistoryFigures {
+  const floors = points.flatMap(({ floor: { open, low, high } }) => [open, low, high].filter((one) => one !== null));
+  const floor = points.at(-1)?.floor.close ?? null;
+  const [first] = floors;
+  const byAmount = floors.toSorted((a, b) => (a.raw < b.raw ? -1 : a.raw > b.raw ? 1 : 0));
+  return {
+    floor,
+    change: floor && first && first.decimal > 0 ? floor.decimal / first.decimal - 1 : null,
+    low: byAmount[0] ?? null,
+    high: byAmount.at(-1) ?? null,
+    volume: sumVolumes(points),
+    sales: points.reduce((sum, { sales }) => sum + sales, 0),
+  };
+}
+
+function sumVolumes(points: readonly HistoryPoint[]): number | null {
+  return points.reduce<number | null>((sum, { volume }) => (sum === null || volume === null ? null : sum + volume), 0);
+}
+
 /** `readAt`: when the points were read, in ms since the epoch. The last floor is drawn until `readAt` or the end of its interval, whichever is earlier. */
 export function toHistoryData(points: readonly HistoryPoint[], readAt: number): HistoryData {
   const last = points.at(-1);
@@ -82,10 +114,6 @@ function toGroups(points: readonly HistoryPoint[], size: number): { middle: numb
   return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => {
     const group = points.slice(index * size, (index + 1) * size);
     const middle = index * size + Math.floor((group.length - 1) / 2);
-    const volume = group.reduce<number | null>(
-      (sum, point) => (sum === null || point.volume === null ? null : sum + point.volume),
-      0,
-    );
-    return { middle, volume };
+    return { middle, volume: sumVolumes(group) };
   });
 }

@@ -1,6 +1,7 @@
 // The floor and the volume of a collection over time: a chart, and the same numbers as a table.
 
 import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { HistoryPoint, MarketCollection } from '../../../../client/src/market.ts';
@@ -8,6 +9,7 @@ import type { HistoryRange } from '../../data/market-queries.ts';
 import { HISTORY_RANGES, historyQuery } from '../../data/market-queries.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { formatLocal, formatUtc } from '../../format/time.ts';
+import { Change } from '../../parts/change.tsx';
 import { Chart, NO_VALUE } from '../../parts/chart.tsx';
 import { Price, Volume } from '../../parts/price.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -16,7 +18,7 @@ import { Unknown } from '../../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
 import { texts as shared } from '../../texts.ts';
 import { currencyOf } from '../currency.ts';
-import { toHistoryData, trimHistory } from './history-data.ts';
+import { toHistoryData, toHistoryFigures, trimHistory } from './history-data.ts';
 import { texts } from '../texts.ts';
 
 const RANGES: readonly [HistoryRange, ...HistoryRange[]] = ['month', 'day', 'week', 'all'];
@@ -46,6 +48,7 @@ export function HistoryTab({ collection }: { collection: MarketCollection }) {
       {query.isSuccess && points.length === 0 && <EmptyState title={texts.history.empty} />}
       {points.length > 0 && (
         <div class="panel">
+          <Figures points={points} currency={currencyOf(collection)} />
           <HistoryChart points={points} currency={currencyOf(collection)} range={range} readAt={query.dataUpdatedAt} />
           <HistoryTable points={points} currency={currencyOf(collection)} />
         </div>
@@ -55,6 +58,38 @@ export function HistoryTab({ collection }: { collection: MarketCollection }) {
 }
 
 type PointsProps = { points: readonly HistoryPoint[]; currency: string };
+
+/** The figures of the chosen time range. */
+function Figures({ points, currency }: PointsProps) {
+  const { floor, change, low, high, volume, sales } = useMemo(() => toHistoryFigures(points), [points]);
+  return (
+    <dl class="figure-row chart-figures">
+      <Figure name={texts.history.floor}>
+        <Price price={floor} reason={shared.unknown.floor} isNativeOnly />
+        {change !== null && <Change ratio={change} reason={shared.unknown.change} />}
+      </Figure>
+      <Figure name={texts.history.low}>
+        <Price price={low} reason={shared.unknown.floor} isNativeOnly />
+      </Figure>
+      <Figure name={texts.history.high}>
+        <Price price={high} reason={shared.unknown.floor} isNativeOnly />
+      </Figure>
+      <Figure name={texts.history.volumeOfPoint}>
+        <Volume value={volume} currency={currency} reason={shared.unknown.figure} />
+      </Figure>
+      <Figure name={texts.history.sales}>{formatCount(sales)}</Figure>
+    </dl>
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
 
 function HistoryChart({ points, currency, range, readAt }: PointsProps & { range: HistoryRange; readAt: number }) {
   const data = useMemo(() => toHistoryData(points, readAt), [points]);
@@ -85,7 +120,7 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
             isInLegend: false,
             format: floorAt,
           },
-          { name: volumeName, kind: 'bars', color: '--line-strong', scale: 'volume', format: volumeAt },
+          { name: volumeName, kind: 'bars', color: '--muted', scale: 'volume', format: volumeAt },
           {
             name: texts.history.clippedVolume,
             kind: 'bars',

@@ -54,7 +54,7 @@ export function SalesChart({ sales, hasMore, range }: SalesChartProps) {
           {
             name: texts.sales.volume,
             kind: 'bars',
-            color: '--line-strong',
+            color: '--muted',
             scale: 'volume',
             format: amountAt(data[4]),
           },
