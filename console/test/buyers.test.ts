@@ -7,6 +7,7 @@ import { WHY_NO_BROWSER } from './browser.ts';
 import { setUpConsole } from './set-up.ts';
 
 const ETHER = 10n ** 18n;
+const PICTURE = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
 /** More than two pages of tokens. */
 const TOKENS = 120;
 
@@ -21,7 +22,7 @@ describe('the prices for a buyer', { skip: WHY_NO_BROWSER ?? false }, () => {
   before(async () => {
     await app.service.load([
       small.collection({ royaltyBps: 500 }),
-      small.token('1'),
+      small.token('1', { name: 'Evening', image: PICTURE }),
       small.order('1', 2n * ETHER),
       small.token('2'),
       small.listing('2', 2n * ETHER + 1n, { buyerTotalRaw: String(2n * ETHER + 2n) }),
@@ -40,10 +41,10 @@ describe('the prices for a buyer', { skip: WHY_NO_BROWSER ?? false }, () => {
     const cards = await page.locator('.card').allTextContents();
     assert.match(cards[0] ?? '', /^#22 ETH/);
     // Ask, platform fee (2 %) and royalty (5 %).
-    assert.match(cards[1] ?? '', /^#12\.14 ETHAsk 2 ETH · Mercat$/);
+    assert.match(cards[1] ?? '', /^Evening2\.14 ETHAsk 2 ETH · Mercat$/);
     await page.click('nav.segments >> text=Ask');
     await page.waitForURL('**/c/small?sort=price');
-    assert.match((await page.textContent('.card >> nth=0')) ?? '', /^#1/);
+    assert.match((await page.textContent('.card >> nth=0')) ?? '', /^Evening/);
   });
 
   test('the order by the total of a buyer is right over all pages', async () => {
@@ -64,11 +65,16 @@ describe('the prices for a buyer', { skip: WHY_NO_BROWSER ?? false }, () => {
   test('the orders of a collection and of a wallet have every order, also the more expensive one of the same seller', async () => {
     const { page } = await app.open('/c/small?tab=orders');
     const rows = page.locator('.table-body [role=row]');
+    await rows.filter({ hasText: 'Evening' }).locator(`img[src="${PICTURE}"]`).waitFor();
     const own = rows.filter({ hasText: '#3' });
     assert.equal(await rows.count(), 4);
     assert.deepEqual(
       (await own.allTextContents()).map((text) => /#3(\d\.\d+) ETH/.exec(text)?.[1]),
       ['3.21', '4.28'],
+    );
+    assert.deepEqual(
+      (await rows.allTextContents()).map((text) => /\+?\d+(\.\d)?%/.exec(text)?.[0]),
+      ['0%', '+7%', '+60.5%', '+114%'],
     );
     await page.click('nav.segments >> text=Filled');
     await page.waitForSelector('text=No order was filled.');

@@ -65,10 +65,18 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.click('nav.tabs >> text=Collections');
     await page.waitForSelector('.table-body [data-row] >> nth=1');
     const rows = await page.locator('.table-body [role=row]').allTextContents();
+    // The most valuable first. The value of the other one is not known.
     assert.deepEqual(
       rows.map((row) => /(3 or more|120)/.exec(row)?.[0]),
-      ['3 or more', '120'],
+      ['120', '3 or more'],
     );
+    assert.match((await page.textContent('.wallet-head')) ?? '', new RegExp(`Tokens${TOKENS + 3} or moreListed1$`));
+  });
+
+  test('the activity of a wallet names the collection of a token without a name, and not the wallet itself', async () => {
+    const { page } = await app.open(`/w/${SELLER}?tab=activity`);
+    const row = page.locator('.table-body [role=row]');
+    await row.filter({ hasText: /^Name of held-[ab] #7.*Listed.*0\.5 ETH.*This wallet/ }).waitFor();
   });
 
   test('each tab of a collection and of a wallet has a title of its own', async () => {

@@ -81,9 +81,9 @@ function isOf({ kind, collectionId, collections }: StreamEvent, id: unknown): bo
 
 const ofCollection: Touches = (event, { queryKey }) => isOf(event, queryKey[1]);
 const ofWallet: Touches = ({ kind, from, to }, { queryKey: [, address] }) =>
-  kind === 'reorg' || isSame(from, address) || isSame(to, address);
+  kind === 'reorg' || isSameAccount(from, address) || isSameAccount(to, address);
 
-function isSame(account: string | null, address: unknown): boolean {
+export function isSameAccount(account: string | null, address: unknown): boolean {
   return account !== null && (account === address || account === String(address).toLowerCase());
 }
 
@@ -109,7 +109,7 @@ const TOUCHES: Readonly<Record<string, Touches>> = {
   listings: ofCollection,
   orders: (event, { queryKey }) => {
     const { collection, maker } = queryKey[1] as OrderFilter;
-    return maker === undefined ? isOf(event, collection) : isSame(event.from, maker) || event.kind === 'reorg';
+    return maker === undefined ? isOf(event, collection) : isSameAccount(event.from, maker) || event.kind === 'reorg';
   },
   sales: (event, query) => (event.kind === 'sale' || event.kind === 'reorg') && ofCollection(event, query),
   history: ofCollection,
@@ -234,7 +234,7 @@ function isListed(event: StreamEvent, filter: ActivityFilter): boolean {
   const { kind, collectionId, tokenId, mint, from, to } = event;
   if (filter.kinds !== undefined && !filter.kinds.includes(kind)) return false;
   if (kind === 'reorg') return false;
-  if (filter.wallet !== undefined) return isSame(from, filter.wallet) || isSame(to, filter.wallet);
+  if (filter.wallet !== undefined) return isSameAccount(from, filter.wallet) || isSameAccount(to, filter.wallet);
   if (filter.collection !== undefined && filter.collection !== collectionId) return false;
   return filter.token === undefined || (mint ?? tokenId) === filter.token;
 }

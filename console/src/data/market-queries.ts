@@ -210,7 +210,12 @@ export const activityQuery = (filter: ActivityFilter) =>
     queryKey: ['activity', filter],
     queryFn: ({ pageParam, signal }) => {
       const { kinds, ...whose } = filter;
-      const list = { ...whose, ...(kinds && { kinds: kinds.join() }), ...withCursor(pageParam) };
+      const list = {
+        ...whose,
+        include: 'token' as const,
+        ...(kinds && { kinds: kinds.join() }),
+        ...withCursor(pageParam),
+      };
       return client.listActivity({ ...list, limit: ACTIVITY_PER_PAGE }, { signal }).page();
     },
     placeholderData: keepPreviousData,

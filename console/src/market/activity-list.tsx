@@ -5,12 +5,12 @@ import { useMemo } from 'preact/hooks';
 import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import type { ActivityFilter } from '../data/market-queries.ts';
 import { activityQuery } from '../data/market-queries.ts';
-import { ALL_KINDS, newEvent } from '../data/live.ts';
+import { ALL_KINDS, isSameAccount, newEvent } from '../data/live.ts';
 import { useLive } from '../data/use-live.ts';
 import { formatCount } from '../format/amount.ts';
 import { Account } from '../parts/account.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { WarningIcon } from '../parts/icons.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
 import { Price } from '../parts/price.tsx';
@@ -18,8 +18,7 @@ import { Segments } from '../parts/segments.tsx';
 import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
-import { tokenPath } from './paths.ts';
-import { tokenName } from './token-name.ts';
+import { tokenColumns } from './token-columns.tsx';
 import { Transaction } from './transaction.tsx';
 import { marketplaceName } from './outside-links.ts';
 import { texts } from './texts.ts';
@@ -45,6 +44,7 @@ export function ActivityList({ whose }: { whose: ActivityFilter }) {
   // The stream cannot be filtered by wallet, so the list of a wallet follows all collections.
   useLive({ collection: whose.collection ?? null, kinds: ALL_KINDS }, query.data?.pages[0]?.meta.offset);
   const pages = query.data?.pages;
+  const columns = useMemo(() => toColumns(whose), [whose.token, whose.wallet]);
   const rows = useMemo(() => countSweeps(pages?.flatMap(({ data }) => data) ?? []), [pages]);
   return (
     <div class="tab">
@@ -62,10 +62,11 @@ export function ActivityList({ whose }: { whose: ActivityFilter }) {
       {(query.isPending || rows.length > 0) && (
         <DataTable
           label={texts.activity.label}
-          columns={COLUMNS}
+          columns={columns}
           rows={rows}
           isNew={({ offset }) => newEvent(offset) !== null}
           keyOf={({ offset, at, orderId, tx, tokenId, mint }) => offset ?? `${at} ${orderId} ${tx} ${tokenId ?? mint}`}
+          isDense
           skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
         />
       )}
@@ -118,45 +119,48 @@ function countSweeps(rows: readonly Activity[]): Row[] {
   });
 }
 
-const COLUMNS: readonly Column<Row>[] = [
-  {
-    id: 'kind',
-    head: texts.activity.columns.kind,
-    width: 'minmax(170px, 1.2fr)',
-    place: 'bottom-left',
-    cell: ({ kind, voidedBy, reason, swept }) => (
-      <span class="activity-kind">
-        <span
-          class={kind === 'sale' ? 'badge badge-good' : 'badge'}
-          {...(reason !== null && { 'data-tip': texts.activity.reason(reason) })}
-        >
-          {texts.activity.kinds[kind]}
-        </span>
-        {voidedBy !== null ? (
-          <span class="badge badge-warn" data-tip={texts.activity.voidedWhy}>
-            {texts.activity.voided}
-          </span>
-        ) : (
-          swept !== null && (
-            <span class="muted" data-tip={texts.activity.sweptWhy(formatCount(swept))}>
-              {texts.activity.swept(formatCount(swept))}
-            </span>
-          )
-        )}
+/** The colours of what adds something to the market. All other kinds are plain. */
+const BADGES: Readonly<Partial<Record<ActivityKind, string>>> = {
+  sale: 'badge-good',
+  list: 'badge-accent',
+  reprice: 'badge-accent',
+  revalidate: 'badge-accent',
+};
+
+const kindColumn: Column<Row> = {
+  id: 'kind',
+  head: texts.activity.columns.kind,
+  width: 'minmax(120px, 1fr)',
+  place: 'bottom-left',
+  cell: ({ kind, voidedBy, reason, swept }) => (
+    <span class="activity-kind">
+      <span
+        class={`badge ${BADGES[kind] ?? ''}`}
+        {...(reason !== null && { 'data-tip': texts.activity.reason(reason) })}
+      >
+        {texts.activity.kinds[kind]}
       </span>
-    ),
-  },
-  {
-    id: 'token',
-    head: texts.activity.columns.token,
-    width: 'minmax(120px, 1.4fr)',
-    place: 'top-left',
-    cell: (row) => <ActivitySubject row={row} />,
-  },
+      {voidedBy !== null ? (
+        <span class="badge badge-warn" data-tip={texts.activity.voidedWhy}>
+          {texts.activity.voided}
+        </span>
+      ) : (
+        swept !== null && (
+          <span class="muted" data-tip={texts.activity.sweptWhy(formatCount(swept))}>
+            {texts.activity.swept(formatCount(swept))}
+          </span>
+        )
+      )}
+    </span>
+  ),
+};
+
+/** `wallet`: whose activity is listed. Its own address is not repeated in each row. */
+const toRestColumns = (wallet: string | null): readonly Column<Row>[] => [
   {
     id: 'price',
     head: texts.activity.columns.price,
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(140px, 1fr)',
     isNumber: true,
     place: 'top-right',
     cell: ({ price, voidedBy }) =>
@@ -174,14 +178,14 @@ const COLUMNS: readonly Column<Row>[] = [
     head: texts.activity.columns.from,
     width: 'minmax(120px, 1fr)',
     from: 'desktop',
-    cell: ({ from }) => from !== null && <Account address={from} />,
+    cell: ({ from }) => <Party address={from} wallet={wallet} />,
   },
   {
     id: 'to',
     head: texts.activity.columns.to,
     width: 'minmax(120px, 1fr)',
     from: 'desktop',
-    cell: ({ to }) => to !== null && <Account address={to} />,
+    cell: ({ to }) => <Party address={to} wallet={wallet} />,
   },
   {
     id: 'marketplace',
@@ -205,16 +209,20 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** Names the token of the row. The change of a floor has no token, because a floor belongs to a collection. A sale may have several tokens. */
-function ActivitySubject({ row }: { row: Activity }) {
-  const { kind, collectionId, tokenId, mint } = row;
-  if (collectionId === null || (tokenId === null && mint === null))
-    return <span class="muted">{kind === 'sale' ? texts.activity.several : texts.activity.collection}</span>;
-  return (
-    <span class="truncate">
-      <RowLink href={tokenPath({ ...row, collectionId, contractAddress: null })}>
-        {tokenName({ name: null, tokenId, mint })}
-      </RowLink>
-    </span>
-  );
+function Party({ address, wallet }: { address: string | null; wallet: string | null }) {
+  if (address === null) return null;
+  if (isSameAccount(address, wallet)) return <span class="muted">{texts.activity.thisWallet}</span>;
+  return <Account address={address} />;
+}
+
+/** A change of a floor concerns no token, because a floor belongs to a collection. A sale may be of several tokens. */
+const others = ({ kind }: Row) => (
+  <span class="muted">{kind === 'sale' ? texts.activity.several : texts.activity.collection}</span>
+);
+
+function toColumns({ token, wallet }: ActivityFilter): readonly Column<Row>[] {
+  const rest = toRestColumns(wallet ?? null);
+  // All rows are of the token of the page.
+  if (token !== undefined) return [{ ...kindColumn, place: 'top-left' }, ...rest];
+  return [...tokenColumns<Row>({ isOfMany: wallet !== undefined, others }), kindColumn, ...rest];
 }

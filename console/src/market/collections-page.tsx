@@ -117,12 +117,13 @@ export function CollectionsPage() {
       )}
       {isEmpty && <NoCollections chain={chain} allHref={url.href({ chain: null })} />}
       {(query.isPending || rows.length > 0) && (
-        <div class="market-collections table-dense">
+        <div class="market-collections">
           <DataTable
             label={texts.market.label}
             columns={columns}
             rows={rows}
             keyOf={({ id }) => id}
+            isDense
             skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
           />
           <MoreRows query={query} />

@@ -6,11 +6,12 @@ import type { ListedOrder } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import type { OrderFilter, OrderStatus } from '../data/market-queries.ts';
 import { ordersQuery } from '../data/market-queries.ts';
-import { formatCount } from '../format/amount.ts';
+import type { Amount } from '../format/amount.ts';
+import { formatChange, formatCount } from '../format/amount.ts';
 import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
 import { Price } from '../parts/price.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -21,10 +22,8 @@ import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { texts as shared } from '../texts.ts';
 import { sortByTotal } from './collection/by-total.ts';
-import { CollectionName } from './collection-name.tsx';
-import { tokenPath } from './paths.ts';
-import { tokenName } from './token-name.ts';
 import { marketplaceName } from './outside-links.ts';
+import { tokenColumns } from './token-columns.tsx';
 import { texts } from './texts.ts';
 
 const STATUSES: readonly [OrderStatus, ...OrderStatus[]] = ['active', 'dormant', 'filled', 'cancelled', 'expired'];
@@ -41,6 +40,9 @@ export function OrderList({ filter }: { filter: OrderFilter }) {
     const read = query.data?.pages.flatMap(({ data }) => data) ?? [];
     return isByTotal ? sortByTotal(read, (order) => order, { isComplete }) : read;
   }, [query.data, isByTotal, isComplete]);
+  const hasUnits = orders.some(({ quantity }) => quantity !== '1');
+  const least = (isByTotal && orders[0]?.buyerTotal) || null;
+  const columns = useMemo(() => toColumns({ isOfWallet, hasUnits, least }), [isOfWallet, hasUnits, least?.raw]);
   if (isOfWallet && query.isError && isNotFound(query.error)) return <NotFoundPage reason={texts.wallet.invalid} />;
   return (
     <section class="tab">
@@ -60,9 +62,10 @@ export function OrderList({ filter }: { filter: OrderFilter }) {
       {(query.isPending || orders.length > 0) && (
         <DataTable
           label={texts.orders.label}
-          columns={isOfWallet ? WALLET_COLUMNS : COLLECTION_COLUMNS}
+          columns={columns}
           rows={orders}
           keyOf={({ orderId, marketplace }) => `${orderId} ${marketplace}`}
+          isDense
           skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
         />
       )}
@@ -71,16 +74,40 @@ export function OrderList({ filter }: { filter: OrderFilter }) {
   );
 }
 
-const token: Column<ListedOrder> = {
-  id: 'token',
-  head: texts.listings.columns.token,
-  width: 'minmax(110px, 1.2fr)',
-  place: 'top-left',
-  cell: (order) => (
-    <span class="truncate">
-      <RowLink href={tokenPath(order)}>{tokenName({ ...order, name: null })}</RowLink>
-    </span>
-  ),
+type Shown = {
+  isOfWallet: boolean;
+  /** Whether one of the orders offers several units. */
+  hasUnits: boolean;
+  /** The lowest total of a buyer, if the orders are compared with it. */
+  least: Amount | null;
+};
+
+function toColumns({ isOfWallet, hasUnits, least }: Shown): readonly Column<ListedOrder>[] {
+  return [
+    ...tokenColumns<ListedOrder>({ isOfMany: isOfWallet }),
+    ...(isOfWallet ? [chain] : []),
+    ...prices,
+    ...(least ? [toDifference(least)] : []),
+    ...(hasUnits ? [units] : []),
+    ...(isOfWallet ? [] : [seller]),
+    ...rest,
+  ];
+}
+
+const chain: Column<ListedOrder> = {
+  id: 'chain',
+  head: texts.token.chain,
+  width: 'minmax(110px, 0.8fr)',
+  place: 'bottom-left',
+  cell: (order) => <ChainMark chain={order.chain} />,
+};
+
+const seller: Column<ListedOrder> = {
+  id: 'seller',
+  head: texts.sales.columns.seller,
+  width: 'minmax(110px, 1fr)',
+  place: 'bottom-left',
+  cell: (order) => <Account address={order.seller} />,
 };
 
 const prices: readonly Column<ListedOrder>[] = [
@@ -100,22 +127,23 @@ const prices: readonly Column<ListedOrder>[] = [
     from: 'tablet',
     cell: ({ price }) => <Price price={price} isNativeOnly />,
   },
-  {
-    id: 'units',
-    head: texts.orders.units,
-    width: 'minmax(72px, 0.6fr)',
-    isNumber: true,
-    from: 'desktop',
-    cell: ({ remaining, quantity }) =>
-      remaining === null ? (
-        <Unknown reason={texts.orders.unknownUnits} />
-      ) : (
-        <span {...(remaining !== quantity && { 'data-tip': texts.orders.unitsOf(remaining, quantity) })}>
-          {formatCount(BigInt(remaining))}
-        </span>
-      ),
-  },
 ];
+
+const units: Column<ListedOrder> = {
+  id: 'units',
+  head: texts.orders.units,
+  width: 'minmax(72px, 0.6fr)',
+  isNumber: true,
+  from: 'desktop',
+  cell: ({ remaining, quantity }) =>
+    remaining === null ? (
+      <Unknown reason={texts.orders.unknownUnits} />
+    ) : (
+      <span {...(remaining !== quantity && { 'data-tip': texts.orders.unitsOf(remaining, quantity) })}>
+        {formatCount(BigInt(remaining))}
+      </span>
+    ),
+};
 
 const rest: readonly Column<ListedOrder>[] = [
   {
@@ -153,39 +181,17 @@ const rest: readonly Column<ListedOrder>[] = [
   },
 ];
 
-const COLLECTION_COLUMNS: readonly Column<ListedOrder>[] = [
-  token,
-  ...prices,
-  {
-    id: 'seller',
-    head: texts.sales.columns.seller,
-    width: 'minmax(110px, 1fr)',
-    place: 'bottom-left',
-    cell: ({ seller }) => <Account address={seller} />,
-  },
-  ...rest,
-];
-
-const WALLET_COLUMNS: readonly Column<ListedOrder>[] = [
-  token,
-  {
-    id: 'collection',
-    head: texts.token.collection,
-    width: 'minmax(140px, 1.5fr)',
-    place: 'bottom-left',
-    cell: ({ collectionId }) => (
-      <span class="truncate">
-        <CollectionName id={collectionId} />
-      </span>
+/** How much more a buyer pays than for the cheapest order. */
+const toDifference = (least: Amount): Column<ListedOrder> => ({
+  id: 'difference',
+  head: texts.orders.difference,
+  width: 'minmax(88px, 0.7fr)',
+  isNumber: true,
+  from: 'desktop',
+  cell: ({ buyerTotal }) =>
+    buyerTotal && least.decimal > 0 ? (
+      <span class="muted">{formatChange(buyerTotal.decimal / least.decimal - 1)}</span>
+    ) : (
+      <Unknown reason={shared.unknown.buyerTotal} />
     ),
-  },
-  {
-    id: 'chain',
-    head: texts.token.chain,
-    width: 'minmax(110px, 0.8fr)',
-    from: 'desktop',
-    cell: ({ chain }) => <ChainMark chain={chain} />,
-  },
-  ...prices,
-  ...rest,
-];
+});

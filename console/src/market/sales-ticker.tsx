@@ -1,9 +1,9 @@
 // The latest sales of all collections, as they happen.
 
-import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import { newEvent } from '../data/live.ts';
-import { latestSalesQuery, tokenNameQuery } from '../data/market-queries.ts';
+import { latestSalesQuery } from '../data/market-queries.ts';
 import { useLive } from '../data/use-live.ts';
 import { toVisibleName } from '../format/strangers-text.ts';
 import { openRow } from '../parts/open-row.ts';
@@ -16,6 +16,7 @@ import { lostSince } from '../shell/connection.tsx';
 import { useStore } from '../shell/store.ts';
 import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
+import { useTokenOf } from './token-columns.tsx';
 import { tokenName } from './token-name.ts';
 import { texts } from './texts.ts';
 import './sales-ticker.css';
@@ -66,13 +67,10 @@ export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
 }
 
 function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
-  const { chain, collectionId, tokenId, mint, price, at } = sale;
+  const { collectionId, tokenId, mint, price, at } = sale;
   // A sale of several tokens for one price has neither a mint nor a token id.
   const id = mint ?? tokenId;
-  const { data: token, isLoading } = useQuery({
-    ...tokenNameQuery(chain, collectionId, id ?? ''),
-    enabled: id !== null,
-  });
+  const { token, isLoading } = useTokenOf(sale);
   return (
     <li class={isNew ? 'ticker-sale flash' : 'ticker-sale'} onClick={openRow}>
       <Picture url={token?.image ?? null} alt="" seed={collectionId} class="picture-ticker" />
@@ -84,7 +82,7 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
         ) : isLoading ? (
           <Skeleton width="70%" />
         ) : (
-          <RowLink href={tokenPath({ ...sale, contractAddress: token?.contractAddress ?? null })}>
+          <RowLink href={tokenPath({ ...sale, contractAddress: null })}>
             {toVisibleName(token?.name ?? null) ?? (
               <>
                 <CollectionName id={collectionId} /> {tokenName({ name: null, tokenId, mint })}

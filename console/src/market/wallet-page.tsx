@@ -1,10 +1,9 @@
 // The page of one wallet on all chains: the value of its tokens, its collections, tokens, listings and activity.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useParams } from 'wouter-preact';
-import type { WalletCollection } from '../../../client/src/market.ts';
+import type { Token, WalletCollection } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { ALL_KINDS } from '../data/live.ts';
 import { walletCollectionsQuery, walletTokensQuery } from '../data/market-queries.ts';
@@ -88,24 +87,76 @@ function WalletValue({ address }: { address: string }) {
   // A wallet that cannot be read has its error in the tab.
   if (!first) return query.isPending ? <Skeleton width="160px" height="40px" /> : null;
   if (first.totals?.length === 0) return null;
+  const collections = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
-    <dl class="wallet-value">
-      <dt>{texts.wallet.value}</dt>
-      {first.totals === null ? (
-        <dd>
-          <Unknown reason={texts.wallet.unknownTotals} />
-        </dd>
-      ) : (
-        first.totals.map(({ currency, value, collections, unvalued }) => (
-          <dd key={currency}>
-            <Price price={value} reason={texts.wallet.unknownValue} />
-            {value === null && ` ${currency}`}
-            <span class="muted">{texts.wallet.valueOf(formatCount(collections), unvalued)}</span>
+    <dl class="figure-row">
+      <div class="wallet-value">
+        <dt>{texts.wallet.value}</dt>
+        {first.totals === null ? (
+          <dd>
+            <Unknown reason={texts.wallet.unknownTotals} />
           </dd>
-        ))
-      )}
+        ) : (
+          first.totals.map((total) => (
+            <dd key={total.currency}>
+              <Price price={total.value} reason={texts.wallet.unknownValue} />
+              {total.value === null && ` ${total.currency}`}
+              <span class="muted">{texts.wallet.valueOf(formatCount(total.collections), total.unvalued)}</span>
+            </dd>
+          ))
+        )}
+      </div>
+      <Sum
+        name={texts.wallet.tokens}
+        of={collections.map(({ tokens }) => tokens)}
+        isComplete={!query.hasNextPage && collections.every(({ provenance }) => provenance.tokens !== null)}
+        reason={texts.wallet.unknownHolders}
+      />
+      <Sum
+        name={texts.market.columns.listed}
+        of={collections.map(({ listed }) => listed)}
+        isComplete={!query.hasNextPage}
+        reason={shared.unknown.figure}
+      />
     </dl>
   );
+}
+
+type SumProps = {
+  name: string;
+  of: readonly (number | null)[];
+  /** Whether there are no further numbers. */
+  isComplete: boolean;
+  /** Why a number may be missing. */
+  reason: string;
+};
+
+/** The sum of the known numbers. It is a lower bound if some are not known. */
+function Sum({ name, of, isComplete, reason }: SumProps) {
+  const known = of.filter((one) => one !== null);
+  const sum = formatCount(known.reduce((total, one) => total + one, 0));
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {isComplete && known.length === of.length ? (
+          sum
+        ) : known.length === 0 ? (
+          <Unknown reason={reason} />
+        ) : (
+          <span data-tip={reason}>{texts.wallet.atLeast(sum)}</span>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+/** The most valuable first. Without dollars, only values in one currency can be compared. */
+function byValue({ value: a }: Pick<WalletCollection, 'value'>, { value: b }: Pick<WalletCollection, 'value'>): number {
+  if (!a || !b) return (a ? 0 : 1) - (b ? 0 : 1);
+  if (a.usd !== b.usd) return (b.usd ?? -1) - (a.usd ?? -1);
+  if (a.currency !== b.currency) return a.currency < b.currency ? -1 : 1;
+  return a.raw > b.raw ? -1 : a.raw < b.raw ? 1 : 0;
 }
 
 function WalletCollections({ address }: { address: string }) {
@@ -119,8 +170,9 @@ function WalletCollections({ address }: { address: string }) {
       <DataTable
         label={texts.wallet.collections}
         columns={COLLECTION_COLUMNS}
-        rows={collections}
+        rows={isWhole(query) ? collections.toSorted(byValue) : collections}
         keyOf={({ id }) => id}
+        isDense
         skeletons={query.isPending ? SKELETONS : 0}
       />
       <MoreRows query={query} />
@@ -128,8 +180,19 @@ function WalletCollections({ address }: { address: string }) {
   );
 }
 
-/** The figures of the wallet in each collection, by the id of the collection. Reads further pages until they have all of `ids`. */
-function useFigures(address: string, ids: readonly string[]): ReadonlyMap<string, WalletCollection> {
+/** Whether a list has one page, so that it can be sorted. The rows of a longer list would move when its next page is read. */
+function isWhole({ data, hasNextPage }: { data?: { pages: readonly unknown[] } | undefined; hasNextPage: boolean }) {
+  return data?.pages.length === 1 && !hasNextPage;
+}
+
+type Figures = {
+  /** By the id of the collection. */
+  figures: ReadonlyMap<string, WalletCollection>;
+  isPending: boolean;
+};
+
+/** The figures of the wallet in each collection. Reads further pages until they have all of `ids`. */
+function useFigures(address: string, ids: readonly string[]): Figures {
   const query = useInfiniteQuery(walletCollectionsQuery(address));
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = query;
   const figures = new Map(data?.pages.flatMap((page) => page.data.map((one) => [one.id, one])));
@@ -137,57 +200,60 @@ function useFigures(address: string, ids: readonly string[]): ReadonlyMap<string
   useEffect(() => {
     if (isMissing && hasNextPage && !isFetching && !isError) void fetchNextPage();
   }, [isMissing, hasNextPage, isFetching, isError]);
-  return figures;
+  return { figures, isPending: query.isPending };
 }
 
 function WalletTokens({ address }: { address: string }) {
   const query = useInfiniteQuery(walletTokensQuery(address));
   const tokens = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const groups = [...Map.groupBy(tokens, ({ collectionId }) => collectionId)];
-  const figures = useFigures(
+  const { figures, isPending } = useFigures(
     address,
     groups.map(([id]) => id),
   );
+  const valueOf = ([id]: readonly [string, unknown]) => figures.get(id) ?? { value: null };
+  const ordered = isWhole(query) ? groups.toSorted((a, b) => byValue(valueOf(a), valueOf(b))) : groups;
+  const isLoading = query.isPending || isPending;
   if (query.isError && tokens.length === 0) return <WalletError query={query} />;
   if (query.isSuccess && tokens.length === 0 && !query.hasNextPage)
     return <EmptyState title={texts.wallet.emptyTokens} />;
   return (
     <>
-      {query.isPending && <TokenGrid label={texts.wallet.tokens} tokens={[]} skeletons={SKELETONS} />}
-      {groups.map(([collectionId, ofCollection]) => (
-        <Group
-          key={collectionId}
-          collectionId={collectionId}
-          chain={ofCollection[0]?.chain ?? null}
-          figures={figures.get(collectionId) ?? null}
-        >
-          <TokenGrid label={texts.wallet.tokens} tokens={ofCollection} />
-        </Group>
-      ))}
+      {isLoading && <TokenGrid label={texts.wallet.tokens} tokens={[]} skeletons={SKELETONS} />}
+      {!isLoading && (
+        <div class="wallet-groups">
+          {ordered.map(([collectionId, ofCollection]) => (
+            <Group
+              key={collectionId}
+              collectionId={collectionId}
+              tokens={ofCollection}
+              figures={figures.get(collectionId) ?? null}
+            />
+          ))}
+        </div>
+      )}
       <MoreRows query={query} />
     </>
   );
 }
 
-function Group({
-  collectionId,
-  chain,
-  figures,
-  children,
-}: {
+type GroupProps = {
   collectionId: string;
-  chain: string | null;
+  tokens: readonly Token[];
   /** Null until they are read. */
   figures: WalletCollection | null;
-  children: ComponentChildren;
-}) {
+};
+
+/** The tokens of one collection. Small groups stand beside each other. */
+function Group({ collectionId, tokens, figures }: GroupProps) {
+  const chain = tokens[0]?.chain;
   return (
-    <section class="tab">
+    <section class="wallet-group" style={{ '--count': String(tokens.length) }}>
       <h2 class="group-title">
         <Link class="link" href={`/c/${encodeURIComponent(collectionId)}`}>
           {collectionName(figures ?? { id: collectionId, name: null })}
         </Link>
-        {chain !== null && <ChainMark chain={chain} />}
+        {chain !== undefined && <ChainMark chain={chain} />}
         {figures && (
           <span class="group-figures">
             <span>
@@ -204,7 +270,7 @@ function Group({
           </span>
         )}
       </h2>
-      {children}
+      <TokenGrid label={texts.wallet.tokens} tokens={tokens} />
     </section>
   );
 }
@@ -226,7 +292,7 @@ const COLLECTION_COLUMNS: readonly Column<WalletCollection>[] = [
     id: 'picture',
     head: texts.market.columns.picture,
     isHeadHidden: true,
-    width: '40px',
+    width: '28px',
     place: 'picture',
     cell: ({ id, image }) => <Picture url={image} alt="" seed={id} class="picture-row" />,
   },

@@ -73,6 +73,7 @@ export function SalesTab({ collection }: { collection: MarketCollection }) {
           columns={COLUMNS}
           rows={sales}
           keyOf={({ orderId, tx, timestamp, tokenId, mint }) => `${orderId} ${tx} ${timestamp} ${tokenId ?? mint}`}
+          isDense
           skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
         />
       )}
