@@ -42,6 +42,22 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     }
   });
 
+  test('in a narrow window with a scroll bar, each list of choices has room for its chosen text', async () => {
+    for (const path of [COLLECTION, '/']) {
+      const { page } = await app.open(path, { ...PHONE, isTouch: false });
+      const widths = await page.evaluate(`Array.from(document.querySelectorAll('.toolbar .select'), (select) => {
+        const alone = select.cloneNode(false);
+        alone.append(select.selectedOptions[0].cloneNode(true));
+        alone.style.cssText = 'flex: none; width: max-content';
+        select.after(alone);
+        const needed = alone.getBoundingClientRect().width;
+        alone.remove();
+        return [select.getBoundingClientRect().width, needed];
+      })`);
+      for (const [width = 0, needed = 0] of widths as number[][]) assert.ok(width >= needed, `${path}: ${needed}`);
+    }
+  });
+
   test('the filter by traits is a sheet, which says how it is closed and keeps what was chosen', async () => {
     const page = await openOnPhone(COLLECTION);
     await page.tap('.filter-open');

@@ -159,8 +159,8 @@ function CollectionHead({ collection }: { collection: MarketCollection }) {
               </li>
             )}
           </ul>
-          {description !== null && description !== '' && <Description text={toVisible(description)} />}
         </div>
+        {description !== null && description !== '' && <Description text={toVisible(description)} />}
       </div>
     </header>
   );
