@@ -75,6 +75,26 @@ export async function waitUntilLoaded(page: Page): Promise<void> {
       .some(({ width, top, bottom }) => width > 0 && bottom > 0 && top < innerHeight)`);
 }
 
+/** More than the links, buttons and fields of a page that come before the first row of a list. */
+const TABS_MAX = 60;
+
+/** Moves the focus with the key Tab to the link, button or field with this name. Returns how often the key was pressed. */
+export async function tabTo(page: Page, name: string | RegExp): Promise<number> {
+  const focused = () =>
+    page.evaluate<string>(`{
+      const { name, textContent } = document.activeElement;
+      document.activeElement.getAttribute('aria-label') || name || textContent;
+    }`);
+  const isWanted = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
+  const passed: string[] = [];
+  for (let at = await focused(); !isWanted(at); at = await focused()) {
+    passed.push(at.slice(0, 40));
+    assert.ok(passed.length < TABS_MAX, `${name} is not reached: ${passed.join(', ')}`);
+    await page.keyboard.press('Tab');
+  }
+  return passed.length;
+}
+
 /** Asserts that the page has no error, no violation of axe's rules, and nothing wider than the window. Takes a screenshot. */
 export async function assertGoodPage({ page, errors }: WatchedPage, name: string, look: Look): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });

@@ -11,15 +11,22 @@ import { createMarketClient } from '../../client/src/market.ts';
 import { fromWireComponents } from '../../devnet/orders.ts';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import type { WatchedPage } from './browser.ts';
-import { LOOKS, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import {
+  LOOKS,
+  WHY_NO_BROWSER,
+  assertGoodPage,
+  launchBrowser,
+  openPage,
+  tabTo,
+  visit,
+  waitUntilLoaded,
+} from './browser.ts';
 import type { DevnetMarket } from './devnet-market.ts';
 import { addWallet, startDevnetMarket, transactAs } from './devnet-market.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 /** The longest time from the response of the intake to the event in the stream. */
 const STREAM_WITHIN_MS = 2_000;
-/** More than the buttons, links and fields of the page of a token. */
-const TABS_MAX = 60;
 
 describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
   let market: DevnetMarket;
@@ -64,17 +71,6 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await button(page, 'List for sale').click();
     await page.fill('[name=price]', price);
     await button(page, 'Sign and list').click();
-  };
-
-  /** Moves the focus to the button or the field with this name. */
-  const tabTo = async (page: Page, name: string) => {
-    const passed: string[] = [];
-    const focused = () => page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
-    for (let at = await focused(); at !== name; at = await focused()) {
-      passed.push(at.slice(0, 40));
-      assert.ok(passed.length < TABS_MAX, `${name} is not reached: ${passed.join(', ')}`);
-      await page.keyboard.press('Tab');
-    }
   };
 
   const finished = (page: Page, text: string) => page.waitForSelector(`.note-good >> text=${text}`);
