@@ -167,7 +167,7 @@ test('the chosen traits are in the URL, and choosing a value again removes it', 
 
 test('the units of an order are stated if the order offers several units, and after a fill the order counts as partly filled', () => {
   const order = (offer: readonly object[], kinds: readonly string[] = []) => ({
-    fulfilment: { protocolAddress: '0x1', parameters: { offer }, signature: '0x2' },
+    fulfilment: { protocolAddress: '0x1', parameters: { offer }, criteriaProof: null, signature: '0x2' },
     evidence: kinds.map((kind) => ({ kind, at: '2026-11-22T00:00:00Z', block: null, tx: null })),
   });
   assert.equal(unitsOf(order([{ startAmount: '1' }])), null);

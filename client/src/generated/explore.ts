@@ -50,19 +50,21 @@ export type Activity = {
   logIndex: number | null;
   /** The canonical ids of the collections whose changes a `reorg` takes back; null for other kinds, and if they are not known. */
   collections: string[] | null;
-  /** The seller or the sender; null if unknown, for a mint, and for a custody wallet. */
+  /** The seller, the sender or, for a change of a bid, the bidder; null if unknown, for a mint, and for a custody wallet. */
   from: string | null;
   /** The buyer or the receiver; null if unknown, for a burn, and for a custody wallet. */
   to: string | null;
   /** The order or listing that the change concerns; null if there is none. */
   orderId: string | null;
+  /** The side of the order. A sale of the side `bid` is an accepted bid of this service. Null if `orderId` is null. */
+  side: 'ask' | 'bid' | null;
   /** An upper-case code for the service's own orders and sales, the lower-case source slug for others; null if no marketplace is concerned. */
   marketplace: string | null;
   /** True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change. */
   self: boolean;
   /** Transaction hash or signature; null if unknown or off-chain. */
   tx: string | null;
-  /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
+  /** For `invalidate`: `owner`, `approval` or `counter`. For `bid-invalidate`: `balance`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
   reason: string | null;
   /** For `reorg`: the offsets of the earlier changes that it takes back. Otherwise null. */
   voids: string[] | null;
@@ -116,14 +118,16 @@ export type ExploreCollectionSummary = {
   };
 };
 
-/** What a buyer needs to fill an order. */
+/** What a buyer needs to fill an ask, and the owner of a token to accept a bid. */
 export type Fulfilment = {
   /** The Seaport contract that the order is signed for. */
   protocolAddress: string;
   /** The components of the order, as they were signed. */
   parameters: Record<string, unknown>;
-  /** The signature of the seller. */
+  /** The signature of the seller, or of the bidder. */
   signature: string;
+  /** For a bid that several tokens meet: the Merkle proof (`criteriaProof` of a `CriteriaResolver`) for the token that `token` names, empty if any token of the collection meets the bid. Null without `token`, and for an order for one token. */
+  criteriaProof: string[] | null;
 };
 
 /** Floor, volume, sales and listed count of a collection in one interval. All fields are always present. */
@@ -191,7 +195,7 @@ export type LastSale = {
   tx: string | null;
 };
 
-/** An order: a listing of any status. All fields are always present. */
+/** An order of any status: an ask (a listing) or a bid. All fields are always present. A bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet it. */
 export type ListedOrder = {
   /** The id of the chain. */
   chain: Chain;
@@ -230,9 +234,31 @@ export type ListedOrder = {
   total: ExplorePrice | null;
   /** What a buyer pays for one unit, fees included, never less than `price`; null if the royalty of the collection cannot be read. */
   buyerTotal: ExplorePrice | null;
+  /** `ask`: offers a token, a listing. `bid`: offers to buy. */
+  side: 'ask' | 'bid';
+  /** `item`: the order is for one token. `collection`: a bid for any token of the collection. `trait`: a bid for any token of a set. */
+  kind: 'item' | 'collection' | 'trait';
+  /** Which tokens a bid is for; null for an order for one token. */
+  criteria: {
+    /** `collection`: any token of the collection. `trait`: the tokens that have these traits. `tokens`: the tokens of a list. */
+    type: 'collection' | 'trait' | 'tokens';
+    /** For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed. */
+    traits: {
+      name: string;
+      value: string;
+    }[] | null;
+    /** The number of tokens of the set; null for `collection`. */
+    count: number | null;
+    /** The Merkle root of the set, which the bidder has signed; null for `collection`. */
+    root: string | null;
+  } | null;
+  /** For a bid: what the seller of one unit keeps of the price, after the fees in the order. Null for an ask. */
+  proceeds: ExplorePrice | null;
+  /** The account that made the order: the seller of an ask, the bidder of a bid. Null for a custody wallet. */
+  maker: string | null;
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
-    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
+    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token, or the bidder not the money. `not-approved`: the seller or the bidder has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
     reasons: ('not-started' | 'pending' | 'no-balance' | 'not-approved')[];
   } | null;
 };
@@ -383,13 +409,35 @@ export type Order = {
   status: 'active' | 'filled' | 'cancelled' | 'expired';
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
-    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
+    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token, or the bidder not the money. `not-approved`: the seller or the bidder has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
     reasons: ('not-started' | 'pending' | 'no-balance' | 'not-approved')[];
   } | null;
   /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
   orderHash: string | null;
+  /** `ask`: offers a token, a listing. `bid`: offers to buy. */
+  side: 'ask' | 'bid';
+  /** `item`: the order is for one token. `collection`: a bid for any token of the collection. `trait`: a bid for any token of a set. */
+  kind: 'item' | 'collection' | 'trait';
+  /** Which tokens a bid is for; null for an order for one token. */
+  criteria: {
+    /** `collection`: any token of the collection. `trait`: the tokens that have these traits. `tokens`: the tokens of a list. */
+    type: 'collection' | 'trait' | 'tokens';
+    /** For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed. */
+    traits: {
+      name: string;
+      value: string;
+    }[] | null;
+    /** The number of tokens of the set; null for `collection`. */
+    count: number | null;
+    /** The Merkle root of the set, which the bidder has signed; null for `collection`. */
+    root: string | null;
+  } | null;
+  /** For a bid: what the seller of one unit keeps of the price, after the fees in the order. Null for an ask. */
+  proceeds: ExplorePrice | null;
+  /** The account that made the order: the seller of an ask, the bidder of a bid. Null for a custody wallet. */
+  maker: string | null;
   listing: Listing;
-  /** What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
+  /** What a buyer of an ask pays, and how the amount is divided; null for a bid, if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
   buyerPrice: BuyerPrice | null;
   /** The events that the status follows from, oldest first. */
   evidence: {
@@ -402,7 +450,7 @@ export type Order = {
     /** The transaction; null if it is not known, or if the event was off-chain. */
     tx: string | null;
   }[];
-  /** What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If `buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts. */
+  /** What is needed to fill the order; null for an order that is not active, has no signature or is not of this service. If `buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts. */
   fulfilment: Fulfilment | null;
 };
 
@@ -829,13 +877,17 @@ export type ListOrdersParameters = {
   collection?: string | undefined;
   /** Only orders of this token: `chain/address/tokenId`, on Solana with the mint of the collection and of the token. With `collection`, the token id or mint alone is enough. */
   token?: string | undefined;
-  /** Only orders of this seller. */
+  /** Only orders of this seller or bidder. */
   maker?: string | undefined;
+  /** Default: `ask`, listings. `bid`: offers to buy. With `token`, bids are those that the owner of the token can accept, of each kind. */
+  side?: 'ask' | 'bid' | undefined;
+  /** Only bids of this kind. Needs `side=bid`. */
+  kind?: 'item' | 'collection' | 'trait' | undefined;
   /** Only orders of this source: a value of `marketplace`. Needs `collection`, `token` or `maker`. */
   source?: string | undefined;
   /** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. `filled`, `cancelled`, `expired`: has ended. Another status than `active` needs `collection`, `token` or `maker`. */
   status?: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired' | undefined;
-  /** `created`: the newest first. `price`: the lowest price first. `expires`: the order that expires next first; leaves out orders that do not expire. `price` and `expires` are for active orders, and need `collection` or `token`. */
+  /** `created`: the newest first. `price`: the lowest price first, and of bids the highest `proceeds` first. `expires`: the order that expires next first; leaves out orders that do not expire. `price` and `expires` are for active orders, and need `collection` or `token`. */
   sort?: 'price' | 'created' | 'expires' | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -855,6 +907,8 @@ export type ListOrdersResult = {
 };
 
 export type GetOrderParameters = {
+  /** For a bid that several tokens meet: the id of the token for which `fulfilment` has the proof. */
+  token?: string | undefined;
   /** The `orderId` of a listing, or the hash of a signed order. */
   orderId: string;
 };
@@ -1046,9 +1100,9 @@ export type ExploreMethods = {
   listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
   /** List the collections of a wallet. The collections in which the wallet is the recorded holder of tokens, or has listings, on all chains or on one, sorted by id, with the value of its tokens at the floor. `totals` has the sums by currency. */
   listWalletCollections(parameters: ListWalletCollectionsParameters, options?: CallOptions): Pages<ListWalletCollectionsResult>;
-  /** List orders. The orders of this service and the listings of other marketplaces. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
+  /** List orders. The orders of this service and the listings of other marketplaces, of one side. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
   listOrders(parameters?: ListOrdersParameters, options?: CallOptions): Pages<ListOrdersResult>;
-  /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
+  /** Read an order. An order of this service, ask or bid, or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what is needed to fill it. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /explore/v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
@@ -1078,8 +1132,8 @@ export const EXPLORE_OPERATIONS = {
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletCollections: { method: 'GET', path: '/explore/v1/wallets/{address}/collections', kind: 'list', query: ['chain', 'cursor', 'limit'] },
-  listOrders: { method: 'GET', path: '/explore/v1/orders', kind: 'list', query: ['collection', 'token', 'maker', 'source', 'status', 'sort', 'cursor', 'limit'] },
-  getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },
+  listOrders: { method: 'GET', path: '/explore/v1/orders', kind: 'list', query: ['collection', 'token', 'maker', 'side', 'kind', 'source', 'status', 'sort', 'cursor', 'limit'] },
+  getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read', query: ['token'] },
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },
   getHistory: { method: 'GET', path: '/explore/v1/collections/{id}/history', kind: 'read', query: ['interval', 'from', 'to'] },
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },

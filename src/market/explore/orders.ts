@@ -9,7 +9,7 @@ import { toDetailedListingOfMirror, toDetailedListingOfOrder } from '../reads/li
 import type { Market } from '../reads/market.ts';
 import { requireValue } from '../reads/market-source.ts';
 import type { TokenLocation } from '../reads/token.ts';
-import type { OrderDormancy } from './order.ts';
+import type { OrderDormancy } from './order-dormancy.ts';
 import { toTokenLocation } from './token-location.ts';
 import type { OrderOfBook, OrderOfMirror, OrderFilter, OrderSort, OrderStart } from './queries/order-lists.ts';
 import { listBookOrders, listMirroredOrders } from './queries/order-lists.ts';

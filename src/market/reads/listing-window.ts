@@ -102,7 +102,7 @@ export function keepFirstPerAsset<L extends PricedRow>(listings: Iterable<L>, as
 }
 
 /** When the first of the listings expires, in milliseconds; null if none does. */
-export function firstExpiry(listings: readonly Listing[]): number | null {
+export function firstExpiry(listings: readonly Pick<Listing, 'expiresAt'>[]): number | null {
   let first: number | null = null;
   for (const { expiresAt } of listings)
     if (expiresAt !== null && (first === null || expiresAt < first)) first = expiresAt;

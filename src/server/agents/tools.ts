@@ -2,6 +2,7 @@
 // language model.
 
 import { ACTIVITY_KINDS } from '../../market/activity/market-change.ts';
+import { ORDER_SIDES } from '../../market/orders/order-id.ts';
 import type { Chains } from '../../platform/core/chains.ts';
 import { ORDER_SORTS, ORDER_LIST_STATUSES } from '../../market/explore/queries/order-lists.ts';
 import { TOKEN_SORTS } from '../../market/explore/tokens.ts';
@@ -127,23 +128,24 @@ export function createTools(chains: Chains): AgentTool[] {
     }),
     listTool({
       name: 'list_orders',
-      description: 'All orders of a collection, token or seller (maker), also several of one token, newest first.',
+      description: 'All listings (or bids) of a collection, token or maker, newest first.',
       path: '/explore/v1/orders',
       input: {
         collection,
         token: textArgument('As in list_activity'),
         maker: textArgument('Address'),
+        side: choiceArgument(ORDER_SIDES),
         status: choiceArgument(ORDER_LIST_STATUSES),
         sort: choiceArgument(ORDER_SORTS, 'price, expires need collection or token'),
         ...PAGE_ARGUMENTS,
       },
-      row: objectWith([...asset, 'price', 'seller', 'orderId']),
+      row: objectWith([...asset, 'price', 'seller', 'orderId', 'criteria', 'proceeds']),
     }),
     resourceTool({
       name: 'get_order',
       description:
-        'An order by the orderId of a listing: status, the events behind it (evidence), why it cannot be filled now (dormant), and for an ' +
-        'own order what a buyer needs to fill it (fulfilment).',
+        'An order by its orderId: status, the events behind it (evidence), why it cannot be filled now (dormant), and for an ' +
+        'own order what is needed to fill it (fulfilment).',
       path: '/explore/v1/orders/{orderId}',
       input: { orderId: textArgument() },
       resource: objectWith(['orderId', 'status', 'dormant', 'evidence', 'fulfilment'], { listing: trade }),

@@ -35,6 +35,7 @@ forOneEngine('orders', (engine) => {
         protocolAddress: SEAPORT_1_6.address,
         parameters: toParameters(signed),
         signature: submission.order.signature,
+        criteriaProof: null,
       });
       assert.deepEqual([order.listing.tokenId, order.listing.seller, order.listing.price.raw], ['41', OFFERER, '1000']);
       assert.deepEqual(order.evidence, []);

@@ -48,8 +48,9 @@ forOneMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, 
     );
     for (const row of rows) {
       const { data } = await market.ok(`/explore/v1/orders/${row.orderId}`);
-      const { dormant, ...listing } = row;
+      const { dormant, side, kind, criteria, proceeds, maker, ...listing } = row;
       assert.deepEqual([data.listing, data.dormant], [listing, dormant]);
+      assert.deepEqual([side, kind, criteria, proceeds, maker], ['ask', 'item', null, null, row.seller]);
     }
     const { meta } = await market.ok(ordersOf({ collection: subject.id }));
     assert.match(meta.offset, /^[\da-f]{12}-\d{16}$/);

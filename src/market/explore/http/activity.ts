@@ -3,6 +3,8 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { ActivityKind } from '../../activity/market-change.ts';
+import type { OrderSide } from '../../orders/order-id.ts';
+import { ORDER_SIDES, sideOf } from '../../orders/order-id.ts';
 import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
 import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
@@ -37,6 +39,7 @@ export const EXAMPLE_ACTIVITY = addExampleDecimals({
   from: EXAMPLE_TOKEN.seller,
   to: '0x92689952d9dba36f6202c79c1d2655ea78e8bfd3',
   orderId: null,
+  side: null,
   marketplace: 'opensea',
   self: false,
   tx: `0x${'7a'.repeat(32)}`,
@@ -46,6 +49,17 @@ export const EXAMPLE_ACTIVITY = addExampleDecimals({
 });
 
 const offsetForm = { pattern: OFFSET_PATTERN };
+
+const sideOfOrderField = Type.Unsafe<OrderSide | null>({
+  type: ['string', 'null'],
+  enum: [...ORDER_SIDES, null],
+  description:
+    'The side of the order. A sale of the side `bid` is an accepted bid of this service. Null if `orderId` is null.',
+});
+
+function toSideOfOrder(orderId: string | null): OrderSide | null {
+  return orderId === null ? null : sideOf(orderId);
+}
 
 export const ActivitySchema = Type.Object(
   {
@@ -82,13 +96,14 @@ export const ActivitySchema = Type.Object(
     ...activityUnitFields,
     from: typeOrNull<string>(
       'string',
-      'The seller or the sender; null if unknown, for a mint, and for a custody wallet.',
+      'The seller, the sender or, for a change of a bid, the bidder; null if unknown, for a mint, and for a custody wallet.',
     ),
     to: typeOrNull<string>(
       'string',
       'The buyer or the receiver; null if unknown, for a burn, and for a custody wallet.',
     ),
     orderId: typeOrNull<string>('string', 'The order or listing that the change concerns; null if there is none.'),
+    side: sideOfOrderField,
     marketplace: typeOrNull<string>(
       'string',
       "An upper-case code for the service's own orders and sales, the lower-case source slug for others; null if no marketplace is concerned.",
@@ -100,7 +115,7 @@ export const ActivitySchema = Type.Object(
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null if unknown or off-chain.'),
     reason: typeOrNull<string>(
       'string',
-      'For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null.',
+      'For `invalidate`: `owner`, `approval` or `counter`. For `bid-invalidate`: `balance`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null.',
     ),
     voids: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
@@ -164,6 +179,7 @@ export function toWireActivity(
     from: toAccount(change.from),
     to: toAccount(change.to),
     orderId: change.orderId,
+    side: toSideOfOrder(change.orderId),
     marketplace: isOwn ? prices.ownCode : change.marketplace,
     self: isSelfTrade(change),
     tx: change.tx,

@@ -12,8 +12,11 @@ import type { BuyerPrice } from '../../reads/buyer-price.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { toPriceIn } from '../../reads/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
-import type { Order, OrderDormancy } from '../order.ts';
-import { ORDER_DORMANCIES, readOrder } from '../order.ts';
+import type { Order } from '../order.ts';
+import { readOrder } from '../order.ts';
+import type { OrderDormancy } from '../order-dormancy.ts';
+import { ORDER_DORMANCIES } from '../order-dormancy.ts';
+import { sideFields, toAskSide, toBidSide, toWireBid } from './bid.ts';
 import type { ExploreContext } from './context.ts';
 import type { ListingPrices, WireListing } from './listing.ts';
 import { HASHED_LISTING_EXAMPLE, orderHashField, readListingPrices, toListed, toWireListing } from './listing.ts';
@@ -33,7 +36,7 @@ const DormantSchema = Type.Object(
       }),
       {
         description:
-          '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. ' +
+          '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token, or the bidder not the money. `not-approved`: the seller or the bidder has revoked the approval. ' +
           '`pending`: the listing has not been compared with the events of its chain yet.',
       },
     ),
@@ -48,17 +51,25 @@ export const FulfilmentSchema = Type.Object(
       type: 'object',
       description: 'The components of the order, as they were signed.',
     }),
-    signature: Type.String({ description: 'The signature of the seller.' }),
+    signature: Type.String({ description: 'The signature of the seller, or of the bidder.' }),
+    criteriaProof: Type.Unsafe<readonly string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string', pattern: '^0x[0-9a-f]{64}$' },
+      description:
+        'For a bid that several tokens meet: the Merkle proof (`criteriaProof` of a `CriteriaResolver`) for the token that `token` names, empty if any token of the ' +
+        'collection meets the bid. Null without `token`, and for an order for one token.',
+    }),
   },
   {
     $id: 'Fulfilment',
     title: 'Fulfilment',
-    description: 'What a buyer needs to fill an order.',
+    description: 'What a buyer needs to fill an ask, and the owner of a token to accept a bid.',
     examples: [
       {
         protocolAddress: '0x0000000000000068F116a894984e2DB1123eB395',
         parameters: { orderType: 0, counter: '0' },
         signature: `0x${'5e'.repeat(64)}`,
+        criteriaProof: null,
       },
     ],
     ...closed,
@@ -112,10 +123,11 @@ export const OrderSchema = Type.Object(
     }),
     dormant: dormantField,
     orderHash: orderHashField,
+    ...sideFields,
     listing: ref<WireListing>('Listing'),
     buyerPrice: refOrNull<Static<typeof BuyerPriceSchema>>(
       'BuyerPrice',
-      'What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
+      'What a buyer of an ask pays, and how the amount is divided; null for a bid, if the royalty of the collection cannot be read, or if the stated ' +
         'total is less than the ask.',
     ),
     evidence: Type.Array(
@@ -135,7 +147,7 @@ export const OrderSchema = Type.Object(
     ),
     fulfilment: refOrNull<Static<typeof FulfilmentSchema>>(
       'Fulfilment',
-      'What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If ' +
+      'What is needed to fill the order; null for an order that is not active, has no signature or is not of this service. If ' +
         '`buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts.',
     ),
   },
@@ -149,6 +161,7 @@ export const OrderSchema = Type.Object(
         status: 'cancelled',
         dormant: null,
         orderHash: HASHED_LISTING_EXAMPLE.orderHash,
+        ...toAskSide(HASHED_LISTING_EXAMPLE),
         listing: { ...HASHED_LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
         buyerPrice: BUYER_PRICE_EXAMPLE,
         evidence: [{ kind: 'order-cancelled', at: EXAMPLE_TIME, block: 23_456_789, tx: `0x${'7a'.repeat(32)}` }],
@@ -162,15 +175,15 @@ export const OrderSchema = Type.Object(
 export function registerOrderRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market } = context;
 
-  exploreRoute(app, context, {
+  exploreRoute<{ token?: string }>(app, context, {
     path: '/explore/v1/orders/:orderId',
     bucket: 'single',
     schema: {
       operationId: 'getOrder',
       summary: 'Read an order',
       description:
-        'An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, ' +
-        'for an active order of this service, what a buyer needs to fill it.',
+        'An order of this service, ask or bid, or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, ' +
+        'for an active order of this service, what is needed to fill it.',
       tags: ['Orders'],
       params: Type.Object({
         orderId: Type.String({
@@ -179,16 +192,27 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
           examples: [HASHED_LISTING_EXAMPLE.orderId],
         }),
       }),
+      querystring: Type.Object({
+        token: Type.Optional(
+          Type.String({
+            maxLength: 78,
+            description:
+              'For a bid that several tokens meet: the id of the token for which `fulfilment` has the proof.',
+          }),
+        ),
+      }),
       response: marketResponses(exploredDataOf(ref('Order')), 400, 404, 502),
     },
-    respond: async ({ orderId = '' }) => {
+    respond: async ({ orderId = '' }, { token }) => {
       const validUntil = market.clock() + VALID_MS;
-      const order = await readOrder(market, orderId);
-      const prices = await readListingPrices(market, [toListed(order)]);
+      const order = await readOrder(market, orderId, token ?? null);
+      const prices = await readListingPrices(market, order.side === 'ask' ? [toListed(order)] : []);
+      const { chain, contractAddress } = order.side === 'ask' ? order.location : order.bid.location;
+      const { expiresAt } = order.side === 'ask' ? order.listing : order.bid;
       return {
-        cacheTag: toCollectionId(order.location.chain.id, order.location.contractAddress),
+        cacheTag: toCollectionId(chain.id, contractAddress),
         policy: CACHE_POLICY,
-        validUntil: Math.min(order.listing.expiresAt ?? validUntil, validUntil),
+        validUntil: Math.min(expiresAt ?? validUntil, validUntil),
         body: { data: toWireOrder(order, prices) },
       };
     },
@@ -196,16 +220,30 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
 }
 
 function toWireOrder(order: Order, prices: ListingPrices): Static<typeof OrderSchema> {
-  const { listing, buyerPrice, location, status, dormant, events, fulfilment } = order;
+  const { status, dormant, events, fulfilment } = order;
+  const terms = toWireTerms(order, prices);
   return {
-    orderId: listing.orderId,
+    ...terms,
+    orderId: terms.listing.orderId,
     status,
     dormant: dormant === null ? null : { reasons: [dormant] },
-    orderHash: listing.orderHash,
-    listing: { ...toWireListing(listing, location, prices), status },
-    buyerPrice: buyerPrice && toWireBuyerPrice(buyerPrice, location.chain, prices),
+    orderHash: terms.listing.orderHash,
     evidence: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })),
     fulfilment,
+  };
+}
+
+function toWireTerms(order: Order, prices: ListingPrices) {
+  if (order.side === 'bid') {
+    const { bid } = order;
+    return { ...toBidSide(bid, prices), listing: toWireBid(bid, prices), buyerPrice: null };
+  }
+  const { listing: row, location, status, buyerPrice } = order;
+  const listing = { ...toWireListing(row, location, prices), status };
+  return {
+    ...toAskSide(listing),
+    listing,
+    buyerPrice: buyerPrice && toWireBuyerPrice(buyerPrice, location.chain, prices),
   };
 }
 

@@ -15,6 +15,16 @@ import { EXAMPLE_COLLECTION } from '../../reads/http/example-collection.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { Market } from '../../reads/market.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
+import type { OrderSide } from '../../orders/order-id.ts';
+import { ORDER_SIDES } from '../../orders/order-id.ts';
+import type { PriceContext } from '../../reads/http/price.ts';
+import type { Bid } from '../bids.ts';
+import { listOwnBids } from '../bids.ts';
+import type { BidKind } from '../queries/bids.ts';
+import { BID_KINDS } from '../queries/bids.ts';
+import { sideFields, toAskSide, toBidSide, toWireBid } from './bid.ts';
+import type { ExploreContent } from './offset-meta.ts';
+import { readExplorePrices } from './price.ts';
 import type { OrderInList, OrderListPosition, OrderListQuery } from '../orders.ts';
 import { listOrders } from '../orders.ts';
 import type { OrderSort, OrderListStatus } from '../queries/order-lists.ts';
@@ -30,12 +40,13 @@ const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
 const NAME_LENGTH_MAX = 500;
 
 export const ListedOrderSchema = Type.Object(
-  { ...ListingSchema.properties, dormant: dormantField },
+  { ...ListingSchema.properties, ...sideFields, dormant: dormantField },
   {
     $id: 'ListedOrder',
     title: 'ListedOrder',
-    description: 'An order: a listing of any status. All fields are always present.',
-    examples: [{ ...HASHED_LISTING_EXAMPLE, dormant: null }],
+    description:
+      'An order of any status: an ask (a listing) or a bid. All fields are always present. A bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet it.',
+    examples: [{ ...HASHED_LISTING_EXAMPLE, ...toAskSide(HASHED_LISTING_EXAMPLE), dormant: null }],
     ...closed,
   },
 );
@@ -45,6 +56,8 @@ type Query = PageQuery & {
   token?: string;
   maker?: string;
   source?: string;
+  side?: OrderSide;
+  kind?: BidKind;
   status: OrderListStatus;
   sort: OrderSort;
 };
@@ -59,7 +72,7 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
       operationId: 'listOrders',
       summary: 'List orders',
       description:
-        'The orders of this service and the listings of other marketplaces. The list has every order, also the more expensive orders of a ' +
+        'The orders of this service and the listings of other marketplaces, of one side. The list has every order, also the more expensive orders of a ' +
         'token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date.',
       tags: ['Orders'],
       querystring: Type.Object({
@@ -71,7 +84,22 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
           }),
         ),
         token: tokenParameter('orders'),
-        maker: Type.Optional(Type.String({ maxLength: 44, description: 'Only orders of this seller.' })),
+        maker: Type.Optional(Type.String({ maxLength: 44, description: 'Only orders of this seller or bidder.' })),
+        side: Type.Optional(
+          Type.Unsafe<OrderSide>({
+            type: 'string',
+            enum: ORDER_SIDES,
+            description:
+              'Default: `ask`, listings. `bid`: offers to buy. With `token`, bids are those that the owner of the token can accept, of each kind.',
+          }),
+        ),
+        kind: Type.Optional(
+          Type.Unsafe<BidKind>({
+            type: 'string',
+            enum: BID_KINDS,
+            description: 'Only bids of this kind. Needs `side=bid`.',
+          }),
+        ),
         source: Type.Optional(
           Type.String({
             minLength: 1,
@@ -97,7 +125,7 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
             enum: ORDER_SORTS,
             default: 'created',
             description:
-              '`created`: the newest first. `price`: the lowest price first. `expires`: the order that expires next first; leaves out orders that do ' +
+              '`created`: the newest first. `price`: the lowest price first, and of bids the highest `proceeds` first. `expires`: the order that expires next first; leaves out orders that do ' +
               'not expire. `price` and `expires` are for active orders, and need `collection` or `token`.',
           }),
         ),
@@ -107,8 +135,9 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
     },
     respond: async (_params, query) => {
       const { cacheTag, filter } = await toFilter(market, query);
-      const scope = `orders ${JSON.stringify(filter)}`;
+      const scope = `orders ${query.side ?? 'ask'} ${query.kind ?? ''} ${JSON.stringify(filter)}`;
       const after = query.cursor === undefined ? null : readPosition(cursorSecret, scope, query.cursor);
+      if (query.side === 'bid') return respondBids({ cacheTag, filter, scope, after }, query);
       const page = filter ? await listOrders(market, { ...filter, after, limit: query.limit }) : NO_ORDERS;
       const prices = await readListingPrices(market, page.orders.map(toListed));
       return {
@@ -125,15 +154,50 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
       };
     },
   });
+
+  async function respondBids({ cacheTag, filter, scope, after }: RequestedList, query: Query): Promise<ExploreContent> {
+    const { kind = null, limit, status } = query;
+    // Only the bids of this service are known.
+    const isOwn = filter?.source === null || filter?.source === market.serviceName;
+    const isCustody = filter !== null && filter.account !== null && market.custodyWallets.has(filter.account);
+    const page = filter && isOwn && !isCustody ? await listOwnBids(market, { ...filter, kind, after, limit }) : NO_BIDS;
+    const prices = await readExplorePrices(market);
+    return {
+      cacheTag,
+      policy: CACHE_POLICY,
+      validUntil: status === 'active' ? firstExpiry(page.bids) : null,
+      body: {
+        data: page.bids.map((bid) => toWireListedBid(bid, prices)),
+        pagination: {
+          nextCursor: page.next && sealCursor(cursorSecret, scope, toPayload(page.next)),
+          hasMore: page.next !== null,
+        },
+      },
+    };
+  }
+}
+
+/** A bid as a row of a list of orders. */
+function toWireListedBid(bid: Bid, prices: PriceContext): Static<typeof ListedOrderSchema> {
+  const { dormant } = bid;
+  return {
+    ...toWireBid(bid, prices),
+    ...toBidSide(bid, prices),
+    dormant: dormant === null ? null : { reasons: [dormant] },
+  };
 }
 
 const NO_ORDERS = { orders: [], next: null };
+const NO_BIDS = { bids: [], next: null };
 
 type Filter = Omit<OrderListQuery, 'after' | 'limit'>;
+/** A list that was requested. `scope`: what its cursors are valid for. */
+type RequestedList = { cacheTag: string; filter: Filter | null; scope: string; after: OrderListPosition | null };
 
 /** `filter` is null if the token is not one of the collection: then no order matches. */
 async function toFilter(market: Market, query: Query): Promise<{ cacheTag: string; filter: Filter | null }> {
   const { status: state, sort } = query;
+  if (query.kind !== undefined && query.side !== 'bid') throw parameterError('kind', 'needs side=bid');
   const account = query.maker === undefined ? null : parseMaker(query.maker);
   const collection = query.collection === undefined ? undefined : await resolveCollection(market, query.collection);
   const location = collection && locationOf(market, collection);
@@ -204,8 +268,10 @@ function toWireListedOrder(
   { listing, location, status, dormant }: OrderInList,
   prices: ListingPrices,
 ): Static<typeof ListedOrderSchema> {
+  const row = toWireListing(listing, location, prices);
   return {
-    ...toWireListing(listing, location, prices),
+    ...row,
+    ...toAskSide(row),
     status,
     dormant: dormant === null ? null : { reasons: [dormant] },
   };

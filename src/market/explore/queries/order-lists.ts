@@ -12,6 +12,8 @@ import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { FillableOrder } from '../../orders/queries/fillable-orders.ts';
 import { ORDER_COLUMNS, decodeFillableOrder } from '../../orders/queries/fillable-orders.ts';
 import type { DormantReason } from '../../orders/status.ts';
+import type { BidKind, ListedBid } from './bids.ts';
+import { BID_COLUMNS, decodeListedBid } from './bids.ts';
 import { DORMANT_REASONS } from '../../orders/status.ts';
 
 /** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present. The others: how an order has ended. */
@@ -55,18 +57,22 @@ export type OrderOfBook = {
 type OrderTable = {
   name: string;
   columns: string;
-  asset: string;
   sorts: Readonly<Record<OrderSort, readonly (readonly [name: string, type: string])[]>>;
   /** Whether an order can have a time before which it cannot be filled. */
   hasStart: boolean;
+  /** SQL that finds the orders that start later by an index. `now` is the parameter that holds the time. */
+  isPlanned?: (now: string) => string;
   /** The condition for the rows of the list that is part of every index; null if the table has no other rows. */
   condition: string | null;
+  /** The sorts that begin with the highest value. */
+  descending: ReadonlySet<OrderSort>;
+  /** SQL for the rows of a token. `param` is the parameter that holds the token. */
+  ofToken: (param: string) => string;
 };
 
 const MIRROR: OrderTable = {
   name: 'indexer.listing',
   columns: `${LISTING_COLUMNS}, status, dormant`,
-  asset: 'asset',
   sorts: {
     price: [
       ['price_raw', 'numeric'],
@@ -86,12 +92,13 @@ const MIRROR: OrderTable = {
   },
   hasStart: false,
   condition: null,
+  descending: new Set(['created']),
+  ofToken: (param) => `asset = ${param}`,
 };
 
 const BOOK: OrderTable = {
   name: 'main.book_order',
   columns: `${ORDER_COLUMNS}, status, dormant, starts_at`,
-  asset: 'token_id',
   sorts: {
     price: [
       ['price_raw', 'numeric'],
@@ -107,7 +114,31 @@ const BOOK: OrderTable = {
     ],
   },
   hasStart: true,
+  // `book_start` has the assets of the asks that start later.
+  isPlanned: (now) =>
+    `(collection_id, token_id) in (select collection_id, asset from main.book_start where starts_at > ${now})`,
   condition: `side = 'ask'`,
+  descending: new Set(['created']),
+  ofToken: (param) => `token_id = ${param}`,
+};
+
+/** The best bid comes first. The bids of a token are those that the owner of the token can accept. */
+const BIDS: OrderTable = {
+  name: 'main.book_order',
+  columns: BID_COLUMNS,
+  sorts: {
+    ...BOOK.sorts,
+    price: [
+      ['proceeds_raw', 'numeric'],
+      ['id', 'text'],
+    ],
+  },
+  hasStart: true,
+  condition: `side = 'bid'`,
+  descending: new Set(['created', 'price']),
+  ofToken: (param) => `coalesce(token_id, root, '') = any(array[${param}, ''] || array(
+      select member.root from main.token_set_member as member
+      where member.collection_id = book_order.collection_id and member.token_id = ${param}))`,
 };
 
 /** `source` null: listings of all sources. */
@@ -127,6 +158,21 @@ export async function listBookOrders(db: Queryable, filter: OrderFilter, page: O
   const { sql, params } = toStatement(BOOK, { ...filter, source: null }, page);
   return (await db.query(sql, params)).map((row) => ({ order: decodeFillableOrder(row), ...decodeBookState(row) }));
 }
+
+export async function listBids(
+  db: Queryable,
+  filter: OrderFilter & { kind: BidKind | null },
+  page: OrderPageQuery,
+): Promise<ListedBid[]> {
+  const { sql, params } = toStatement(BIDS, { ...filter, source: null }, page);
+  return (await db.query(sql, params)).map(decodeListedBid);
+}
+
+const BID_KIND_CONDITIONS: Readonly<Record<BidKind, string>> = {
+  item: 'token_id is not null',
+  collection: `coalesce(token_id, root, '') = ''`,
+  trait: 'root is not null',
+};
 
 const decodeMirrorState: (row: Row) => Omit<OrderOfMirror, 'listing'> = rowDecoder('listing', {
   status: oneOf(LISTING_STATUSES),
@@ -155,22 +201,24 @@ type Part = { status: ListingStatus; conditions: readonly string[]; isSmall?: tr
  */
 function toStatement(
   table: OrderTable,
-  filter: OrderFilter & { source: string | null },
+  filter: OrderFilter & { source: string | null; kind?: BidKind | null },
   { start, limit }: OrderPageQuery,
 ): { sql: string; params: unknown[] } {
-  const { collectionId, asset, account, source, state, sort, now } = filter;
+  const { collectionId, asset, account, source, kind = null, state, sort, now } = filter;
   const params: unknown[] = [];
   const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
   const columns = table.sorts[sort];
   const names = columns.map(([name]) => name);
   const [time = ''] = names;
-  const [direction, further] = sort === 'created' ? ['desc', '<'] : ['asc', '>'];
-  const [first, last] = sort === 'created' ? [`'infinity'`, `'-infinity'`] : [`'-infinity'`, `'infinity'`];
+  const isDescending = table.descending.has(sort);
+  const [direction, further] = isDescending ? ['desc', '<'] : ['asc', '>'];
+  const [first, last] = isDescending ? [`'infinity'`, `'-infinity'`] : [`'-infinity'`, `'infinity'`];
   const seller = account === null ? null : param(account, 'text');
   const filters = [
     ...(table.condition === null ? [] : [table.condition]),
     ...(collectionId === null ? [] : [`collection_id = ${param(collectionId, 'text')}`]),
-    ...(asset === null ? [] : [`${table.asset} = ${param(asset, 'text')}`]),
+    ...(asset === null ? [] : [table.ofToken(param(asset, 'text'))]),
+    ...(kind === null ? [] : [BID_KIND_CONDITIONS[kind]]),
     ...(source === null ? [] : [`source = ${param(source, 'text')}`]),
     ...(sort === 'expires' ? ['expires_at is not null'] : []),
   ];
@@ -200,7 +248,7 @@ function toStatement(
       ...(values.length > 0 ? [compare(startSign, names.slice(0, values.length), values)] : []),
       // With two conditions on one end of the range, PostgreSQL would begin at either of them.
       ...(same.length > 0 && values.length === 0 ? [compare(`${further}=`, [time], [first])] : []),
-      ...(same.length > 0 ? [compare(sort === 'created' ? '>=' : '<=', [time], [last])] : []),
+      ...(same.length > 0 ? [compare(isDescending ? '>=' : '<=', [time], [last])] : []),
     ].join(' and ');
     const rows = `select ${table.columns} from ${table.name} where ${where}`;
     return isSorted
@@ -217,7 +265,7 @@ function toStatement(
 }
 
 /** The parts of a state. An active row whose expiry time has come is expired, even before the expiry sweep has changed its status. */
-function partsOf({ hasStart }: OrderTable, state: OrderListStatus, now: () => string): Part[] {
+function partsOf({ hasStart, isPlanned }: OrderTable, state: OrderListStatus, now: () => string): Part[] {
   if (state === 'expired') {
     return [
       { status: 'expired', conditions: [] },
@@ -232,7 +280,6 @@ function partsOf({ hasStart }: OrderTable, state: OrderListStatus, now: () => st
   }
   const withReason: Part = { status: 'active', conditions: [...open, 'dormant is not null'] };
   if (!hasStart) return [withReason];
-  // `book_start` has the assets of the orders that start later.
-  const isLater = `starts_at > ${now()} and (collection_id, token_id) in (select collection_id, asset from main.book_start where starts_at > ${now()})`;
-  return [withReason, { status: 'active', conditions: [...open, 'dormant is null', isLater], isSmall: true }];
+  const isLater = [`starts_at > ${now()}`, ...(isPlanned ? [isPlanned(now())] : [])];
+  return [withReason, { status: 'active', conditions: [...open, 'dormant is null', ...isLater], isSmall: true }];
 }

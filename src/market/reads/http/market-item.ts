@@ -5,6 +5,7 @@ import Type from 'typebox';
 import type { CollectionLocation } from '../../../platform/core/collection.ts';
 import { toIsoText } from '../../../platform/core/time.ts';
 import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { sideOf } from '../../orders/order-id.ts';
 import type { Listing } from '../listing.ts';
 import type { InterpretableSale } from '../sales.ts';
 import { assetIdentity, toAssetIdentity, toExampleIdentity } from './asset-identity.ts';
@@ -111,7 +112,8 @@ export function toSaleItem(
     status: 'sold',
     expiresAt: null,
     timestamp: toIsoText(sale.soldAt),
-    orderId: sale.listingId,
+    // A sale by an accepted bid comes from no listing.
+    orderId: sale.listingId !== null && sideOf(sale.listingId) === 'ask' ? sale.listingId : null,
     tx: sale.tx,
   };
 }
