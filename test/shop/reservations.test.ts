@@ -296,6 +296,27 @@ forEachStore('reservations', (store) => {
       );
     });
 
+    test('while a product stays locked, the sweep ends, so that the next one returns the stock of other products', async (t) => {
+      if (store.main.engine === 'embedded')
+        return t.skip('one connection: no reservation can end while a transaction is open');
+      const shop = await store.shop();
+      const [mug, cup] = [await shop.product({ inventory: 10 }), await shop.product({ inventory: 10 })];
+      const [first, second] = [await reserve(shop, [[mug.id, 1]]), await reserve(shop, [[cup.id, 1]])];
+      const expire = ({ id }: { id: string }) =>
+        store.query(`update main.reservation set expires_at = clock_timestamp() where id = $1`, [id]);
+      await store.main.transaction(async (tx) => {
+        await tx.query(`select from main.product where id = $1 for update`, [mug.id]);
+        await expire(first);
+        let hasEnded = false;
+        void endDueReservations(store.main, 10).then(() => (hasEnded = true));
+        await until(() => hasEnded, WAIT_MS, 'the sweep waits for the product that stays locked');
+        await expire(second);
+        await endDueReservations(store.main, 10);
+        assert.deepEqual(await levels(store, [cup.id]), [[10, 0]]);
+      });
+      await until(async () => (await levels(store, [mug.id]))[0]?.[0] === 10, WAIT_MS, 'the stock does not return');
+    });
+
     test('the deletion of a product releases its reservations, and the stock of their other products returns', async () => {
       const shop = await store.shop();
       const [mug, cup] = [await shop.product({ inventory: 10 }), await shop.product({ inventory: 10 })];

@@ -30,6 +30,8 @@ export async function readReservations(
 
 /** The most products whose locks one call waits for. */
 const WAITS_MAX = 4;
+/** How long. The stock of all other products waits for the next call. */
+const LOCK_WAIT_MS = 250;
 
 /**
  * Ends up to `limit` reservations whose time is over and returns their stock. Returns how many were ended. A product that another
@@ -63,6 +65,11 @@ async function endAll(
   locked: WhenLocked,
 ): Promise<DueReservation[]> {
   const changes = due.map(({ id, productIds }) => ({ kind: 'end', keyId: null, id, productIds }) as const);
-  const outcomes = await repeatAborted(() => main.transaction((tx) => changeReservations(tx, shopId, changes, locked)));
+  const outcomes = await repeatAborted(() =>
+    main.transaction(async (tx) => {
+      if (locked === 'wait') await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
+      return changeReservations(tx, shopId, changes, locked);
+    }),
+  );
   return due.filter((_, index) => outcomes[index] === 'locked');
 }
