@@ -116,7 +116,7 @@ export function createTools(chains: Chains): AgentTool[] {
     listTool({
       name: 'list_activity',
       description:
-        'What has changed in the market, newest first: listings, prices, sales, transfers, floors. A change with voidedBy was taken back.',
+        'Changes of the market, newest first: listings, prices, sales, transfers, floors. One with voidedBy was taken back.',
       path: '/explore/v1/activity',
       input: {
         collection,
@@ -147,8 +147,8 @@ export function createTools(chains: Chains): AgentTool[] {
     resourceTool({
       name: 'get_order',
       description:
-        'An order by its orderId: status, the events behind it (evidence), why it cannot be filled now (dormant), and for an ' +
-        'own order what is needed to fill it (fulfilment).',
+        'An order: status, the events behind it (evidence), why it cannot be filled now (dormant), and for an own order what is ' +
+        'needed to fill it (fulfilment).',
       path: '/explore/v1/orders/{orderId}',
       input: { orderId: textArgument() },
       resource: objectWith(['orderId', 'status', 'dormant', 'evidence', 'fulfilment'], { listing: trade }),
@@ -156,7 +156,7 @@ export function createTools(chains: Chains): AgentTool[] {
     resourceTool({
       name: 'get_holders',
       description:
-        'How many wallets hold how many tokens of a collection, and the largest holders. If a holder is not known, numbers are null and lists empty.',
+        'How many wallets hold how many tokens of a collection, and the largest holders. If a holder is not known, null and empty lists.',
       path: '/explore/v1/collections/{collection}/holders',
       input: { collection },
       resource: objectWith(['holders', 'tokens', 'distribution', 'largest']),
