@@ -91,7 +91,8 @@ export class Replica {
         });
         for await (const order of reads.listOrders({ collection, ...PAGE }, { signal }))
           writes.push(() => this.#putOrder({ ...order, from: order.seller, quantity: order.remaining }));
-        for await (const token of reads.listTokens({ id: collection, ...PAGE }, { signal })) {
+        // In the default order, by price, a token that is listed while the pages are read can be on none of them.
+        for await (const token of reads.listTokens({ id: collection, sort: 'id', ...PAGE }, { signal })) {
           const { owner } = token;
           writes.push(() => {
             if (isEdition) this.#put('unread', [collection, tokenOf(token), '']);

@@ -227,6 +227,33 @@ export function describeExamples(service: TestService): void {
     await followUntil([], () => service.operate('collections.remove', { id: subject.id, purge: true }));
   });
 
+  test('the example local-replica copies the owner of a token that is listed while the pages of tokens are read', async () => {
+    const subject = newCollection();
+    const owner = `0x${'7'.repeat(40)}`;
+    const ids = Array.from({ length: 101 }, (_, index) => String(100 + index));
+    await service.load([subject.collection(), ...ids.map((id) => subject.token(id, { owner }))]);
+    let pages = 0;
+    const listLastToken = async (input: RequestInfo | URL, init?: RequestInit) => {
+      const response = await fetch(input, init);
+      const isPage = new URL(String(input)).pathname.endsWith('/tokens');
+      if (isPage) pages += 1;
+      if (isPage && pages === 1) await service.load([subject.listing('200', 5n, { seller: owner })]);
+      return response;
+    };
+    const market = createMarketClient({ baseUrl: service.url, fetch: listLastToken });
+    const replica = new Replica(market, path.join(temporaryDirectory(), 'replica.sqlite'));
+    const stop = new AbortController();
+    const following = replica.follow({ names: [subject.slug] }, stop.signal).catch((error: unknown) => {
+      if (error !== stop.signal.reason) throw error;
+    });
+    await until(() => replica.rows('select * from position').length > 0, WAIT_MS, 'no snapshot was read');
+    const copied = replica.rows('select token from owner order by token').map(({ token }) => token);
+    stop.abort();
+    await following;
+    replica.close();
+    assert.deepEqual([copied, pages], [ids, 2]);
+  });
+
   test('a delivery that is not authentic gets a 400 from the example webhook-receiver', async (context) => {
     const receiver = createReceiver('whsec_AAAA', () => assert.fail()).listen(0, '127.0.0.1');
     context.after(() => receiver.close());

@@ -31,7 +31,7 @@ export async function readSnapshot(reads: MarketReads, collections: readonly Cop
   const snapshot: Snapshot = { tokens: [], listings: [], orders: [], sales: [], floors: [], balances: new Map() };
   for (const { id, standard } of collections) {
     for await (const row of reads.listOrders({ collection: id, limit: LIMIT })) snapshot.orders.push(row);
-    for await (const row of reads.listTokens({ id, limit: LIMIT })) snapshot.tokens.push(row);
+    for await (const row of reads.listTokens({ id, sort: 'id', limit: LIMIT })) snapshot.tokens.push(row);
     for await (const row of reads.listListings({ id, limit: LIMIT })) snapshot.listings.push(row);
     for await (const row of reads.listSales({ id, limit: LIMIT })) snapshot.sales.push(row);
     snapshot.floors.push((await reads.getFloor({ id })).data);
