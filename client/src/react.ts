@@ -20,6 +20,7 @@ const LISTS = {
   useActivity: 'listActivity',
   useTokenOwners: 'listTokenOwners',
   useWalletTokens: 'listWalletTokens',
+  useWalletOffers: 'listWalletOffers',
   useWalletCollections: 'listWalletCollections',
   useWalletActivity: 'listWalletActivity',
 } as const satisfies Record<string, keyof MarketReads>;

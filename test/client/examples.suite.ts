@@ -233,7 +233,7 @@ export function describeExamples(service: TestService): void {
     const ids = Array.from({ length: 101 }, (_, index) => String(100 + index));
     await service.load([subject.collection(), ...ids.map((id) => subject.token(id, { owner }))]);
     let pages = 0;
-    const listLastToken = async (input: RequestInfo | URL, init?: RequestInit) => {
+    const listLastToken = async (...[input, init]: Parameters<typeof fetch>) => {
       const response = await fetch(input, init);
       const isPage = new URL(String(input)).pathname.endsWith('/tokens');
       if (isPage) pages += 1;

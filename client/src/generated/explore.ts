@@ -370,6 +370,10 @@ export type MarketCollection = {
       /** When a stale price was read; null if the price is of the same moment as `floor`. */
       observedAt: string | null;
     } | null;
+    /** The best bid for any token of the collection; null if none is known. Bids for one token or for traits do not count. */
+    topBid: TopBid | null;
+    /** How far the proceeds of the top bid are below the floor, as a ratio to the floor: 0.05 is 5 %. Null if either is unknown. */
+    spread: number | null;
     /** The change of the floor, as a ratio to the floor at the beginning of the period: 0.05 is 5 % more. */
     floorChange: {
       /** The change of the floor in one hour; null if either value is unknown. */
@@ -399,6 +403,21 @@ export type MarketCollection = {
   launched: boolean;
   /** True only when neither of the two sources of statistics could be read. */
   stale: boolean;
+};
+
+/** A token that a wallet holds, and the best bid that the wallet can accept for it. */
+export type Offer = {
+  /** The id of the chain. */
+  chain: Chain;
+  /** EVM contract address in lower case; null on Solana. */
+  contractAddress: string | null;
+  /** EVM token id as a decimal string; null on Solana. */
+  tokenId: string | null;
+  /** Solana asset id in base58, case preserved; null on EVM chains. */
+  mint: string | null;
+  /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
+  collectionId: string;
+  topBid: TopBid;
 };
 
 /** An order and why it has its status. */
@@ -546,6 +565,8 @@ export type Token = {
   balance: string | null;
   /** The last sale; null if none is known. */
   lastSale: LastSale | null;
+  /** The best bid that the owner of the token can accept now, for this token, for its collection or for its traits; null if none is known. */
+  topBid: TopBid | null;
 };
 
 /** A request for several tokens. */
@@ -573,6 +594,16 @@ export type TokenHolder = {
   balance: string | null;
 };
 
+/** The bid with the highest proceeds that can be accepted now. `price` is what the bidder pays for one unit, `proceeds` what the seller keeps of it after the fees in the order. */
+export type TopBid = {
+  /** Id of the bid. */
+  orderId: string;
+  /** `item`: the order is for one token. `collection`: a bid for any token of the collection. `trait`: a bid for any token of a set. */
+  kind: 'item' | 'collection' | 'trait';
+  proceeds: ExplorePrice;
+  price: ExplorePrice;
+};
+
 /** A trait that tokens of a collection have. All fields are always present. */
 export type Trait = {
   /** Name of the trait, as the metadata states it. */
@@ -587,6 +618,8 @@ export type Trait = {
     listed: number | null;
     /** The price of the cheapest listing of these tokens; null if none of them is listed, or if the traits of a listed token are not known. */
     floor: ExplorePrice | null;
+    /** The best bid for the tokens of this value, or for any token of the collection; null if none is known. */
+    topBid: TopBid | null;
   }[];
   /** True when the trait has values that are not in `values`. */
   hasMoreValues: boolean;
@@ -872,6 +905,28 @@ export type ListWalletCollectionsResult = {
   };
 };
 
+export type ListWalletOffersParameters = {
+  /** The id of the chain. */
+  chain?: Chain | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** EVM or Solana address of the wallet. */
+  address: string;
+};
+
+export type ListWalletOffersResult = {
+  /** The rows of this page. */
+  data: Offer[];
+  pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
 export type ListOrdersParameters = {
   /** Only orders of this collection: its canonical id, slug or address. */
   collection?: string | undefined;
@@ -1100,6 +1155,8 @@ export type ExploreMethods = {
   listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
   /** List the collections of a wallet. The collections in which the wallet is the recorded holder of tokens, or has listings, on all chains or on one, sorted by id, with the value of its tokens at the floor. `totals` has the sums by currency. */
   listWalletCollections(parameters: ListWalletCollectionsParameters, options?: CallOptions): Pages<ListWalletCollectionsResult>;
+  /** List what is offered for the tokens of a wallet. The tokens that the wallet holds, by the logs of the followed chains, and for which another account has bid: one row for each token, with its best bid. Sorted by chain, and then by the proceeds of the seller, the highest first. `listOrders` with `side=bid` and `token` has all bids of a token. */
+  listWalletOffers(parameters: ListWalletOffersParameters, options?: CallOptions): Pages<ListWalletOffersResult>;
   /** List orders. The orders of this service and the listings of other marketplaces, of one side. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
   listOrders(parameters?: ListOrdersParameters, options?: CallOptions): Pages<ListOrdersResult>;
   /** Read an order. An order of this service, ask or bid, or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what is needed to fill it. */
@@ -1132,6 +1189,7 @@ export const EXPLORE_OPERATIONS = {
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletCollections: { method: 'GET', path: '/explore/v1/wallets/{address}/collections', kind: 'list', query: ['chain', 'cursor', 'limit'] },
+  listWalletOffers: { method: 'GET', path: '/explore/v1/wallets/{address}/offers', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listOrders: { method: 'GET', path: '/explore/v1/orders', kind: 'list', query: ['collection', 'token', 'maker', 'side', 'kind', 'source', 'status', 'sort', 'cursor', 'limit'] },
   getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read', query: ['token'] },
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },

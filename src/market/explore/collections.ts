@@ -2,6 +2,8 @@
 // The number of statements does not depend on the number of collections.
 
 import type { Collection } from '../../platform/core/collection.ts';
+import { readTopBids, toSubjectKey } from './bids.ts';
+import type { TopBid } from './queries/bids.ts';
 import type { CollectionDetail } from '../reads/collection.ts';
 import { readDetailFacts, toCollectionDetail } from '../reads/collection.ts';
 import type { Market } from '../reads/market.ts';
@@ -36,6 +38,8 @@ export type MarketCollection = {
   floorChange: Changes;
   volumeChange: Changes;
   sparkline: (bigint | null)[];
+  /** The best bid for any token of the collection. */
+  topBid: TopBid | null;
   degraded: boolean;
 };
 
@@ -83,14 +87,18 @@ async function readMarketCollections(market: Market, collections: readonly Colle
   const now = market.clock();
   const steps = Array.from({ length: SPARKLINE_LENGTH }, (_, index) => now - (SPARKLINE_LENGTH - 1 - index) * STEP_MS);
   const starts = SHORT_WINDOWS.map((name) => now - TRADE_WINDOW_MS[name]);
-  const [facts, doubles, floors] = await Promise.all([
+  const [facts, doubles, floors, topBids] = await Promise.all([
     readDetailFacts(market, collections),
     market.analytics.read((db) => listDoubleWindows(db, ids, now)),
     market.history.read((db) => listFloorsAt(db, ids, [...starts, ...steps])),
+    readTopBids(
+      market,
+      ids.map((collectionId) => ({ collectionId, asset: null })),
+    ),
   ]);
   const doublesById = valueOrNull(doubles);
   const floorsById = valueOrNull(floors);
-  const isComplete = doubles.ok && floors.ok;
+  const isComplete = doubles.ok && floors.ok && topBids !== null;
   return collections.map((collection): MarketCollection => {
     const { id } = collection;
     const detail = toCollectionDetail(market, collection, facts);
@@ -108,6 +116,7 @@ async function readMarketCollections(market: Market, collections: readonly Colle
           ? toVolumeChanges(trade, { figures: detail, doubleRaw, now: facts.now })
           : toShortWindows(() => null),
       sparkline: steps.map((_, index) => recorded[starts.length + index] ?? null),
+      topBid: topBids?.get(toSubjectKey({ collectionId: id, asset: null })) ?? null,
       degraded: detail.degraded || !isComplete,
     };
   });

@@ -8,6 +8,9 @@ import { isCounted } from '../provenance/figure.ts';
 import { toHoldingFigures } from '../provenance/holdings.ts';
 import { listHoldingFacts } from '../index/queries/stats.ts';
 import { locationOf } from '../reads/resolve-collection.ts';
+import { firstExpiry } from '../reads/listing-window.ts';
+import { readTopBidsOfTraits } from './bids.ts';
+import type { TopBid } from './queries/bids.ts';
 import { readPrices } from './priced-assets.ts';
 import { listExpiredAssets } from './queries/trait-keys.ts';
 import type { TraitValue } from './queries/traits.ts';
@@ -26,6 +29,8 @@ export type TraitFigures = {
   count: number | null;
   listed: number | null;
   floorRaw: bigint | null;
+  /** The best bid for the tokens that have the value. */
+  topBid: TopBid | null;
 };
 
 /** `hasMoreValues`: the trait has more values than VALUES_MAX. */
@@ -37,6 +42,8 @@ export type TraitPage = {
   next: string | null;
   /** The time at which the page becomes out of date, even if no row changes. Null if there is no such time. */
   validUntil: number | null;
+  /** The bids could not be read. */
+  degraded: boolean;
 };
 
 /** Throws `upstream_error` when the indexer cannot be read. */
@@ -46,11 +53,14 @@ export async function listTraits(
   { after, limit }: { after: string | null; limit: number },
 ): Promise<TraitPage> {
   const location = locationOf(market, collection);
-  if (!location) return { traits: [], next: null, validUntil: null };
+  if (!location) return { traits: [], next: null, validUntil: null, degraded: false };
   const { id } = collection;
   const now = market.clock();
   const read = market.tokenLists.withinOneDeadline();
-  const known = await readKnown(market, collection, { read, now });
+  const [known, topBidOf] = await Promise.all([
+    readKnown(market, collection, { read, now }),
+    readTopBidsOfTraits(market, id),
+  ]);
   const expired = requireValue(
     await read((db) => listExpiredAssets(db, id, { now, limit: EXPIRED_MAX + 1 })),
     'upstream_error',
@@ -80,6 +90,7 @@ export async function listTraits(
       count: known.counts ? tokens : null,
       listed: known.listed && isSwept ? listed + (changes.get(traitId)?.listed ?? 0) : null,
       floorRaw: known.floors && isSwept ? toLower(floorRaw, changes.get(traitId)?.floorRaw ?? null) : null,
+      topBid: topBidOf?.(name, value) ?? null,
     })),
     hasMoreValues: found.length > VALUES_MAX,
   }));
@@ -87,7 +98,11 @@ export async function listTraits(
   return {
     traits: page,
     next: traits.length > limit ? (page.at(-1)?.name ?? null) : null,
-    validUntil: known.validUntil,
+    validUntil: firstExpiry([
+      { expiresAt: known.validUntil },
+      ...page.flatMap(({ values: figures }) => figures.flatMap(({ topBid }) => topBid ?? [])),
+    ]),
+    degraded: topBidOf === null,
   };
 }
 

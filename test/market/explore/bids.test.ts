@@ -175,6 +175,12 @@ forEachEngine('bids in the explore interface', (engine) => {
       assert.deepEqual([kind.status, kind.body.error.param], [400, 'kind']);
     });
 
+    test('nothing is offered for the tokens of a wallet on a chain that is not followed', async () => {
+      assert.deepEqual((await intake.service.ok(`/explore/v1/wallets/${OFFERER}/offers`)).data, []);
+      const { status, body } = await intake.service.get('/explore/v1/wallets/nobody/offers');
+      assert.deepEqual([status, body.error.param], [400, 'address']);
+    });
+
     test('pages of bids have each bid once, in every sort', async () => {
       for (const sort of ['price', 'created', 'expires']) {
         const rows = await intake.service.walk(`/explore/v1/orders?side=bid&collection=${ID}&sort=${sort}&limit=1`);
@@ -235,6 +241,54 @@ forEachEngine('bids in the explore interface', (engine) => {
       assert.deepEqual([data.length, data[0].orderId], [1, null]);
       const activity = await intake.service.ok(`/explore/v1/activity?collection=${ID}&kinds=sale`);
       assert.deepEqual([activity.data[0].orderId, activity.data[0].side], [ids['gales'], 'bid']);
+    });
+
+    test('the top bid of a token is the best that its owner can accept, and that of a collection the best for any token', async () => {
+      const tokenOf = async (tokenId: string) =>
+        (await intake.service.ok(`/explore/v1/tokens/ethereum/${EVM}/${tokenId}`)).data;
+      const stats = async () => (await intake.service.ok(`/explore/v1/collections/${ID}`)).data.stats;
+      const traits = async () => {
+        const { data } = await intake.service.ok(`/explore/v1/collections/${ID}/traits`);
+        return data[0].values.map(({ value, topBid }: any) => [value, topBid?.proceeds.raw ?? null]);
+      };
+      const topOf = (bid: any) => bid && [namesOf([bid])[0], bid.kind, bid.proceeds.raw, bid.price.raw];
+      assert.deepEqual(topOf((await tokenOf('3')).topBid), ['any', 'collection', '975', '1000']);
+      const { topBid, spread } = await stats();
+      assert.deepEqual([topOf(topBid), spread], [['any', 'collection', '975', '1000'], 0.805]);
+      assert.deepEqual(await traits(), [
+        ['Gale', '975'],
+        ['Calm', '975'],
+      ]);
+      await intake.send('POST', `/orders/${ids['any']}/cancel`, { key: intake.keys.intake, body: {} });
+      assert.deepEqual(await traits(), [
+        ['Gale', '950'],
+        ['Calm', null],
+      ]);
+      const tops = async () => {
+        const { data } = await intake.service.ok(`/explore/v1/collections/${ID}/tokens?sort=id`);
+        return data.map((token: any) => [token.tokenId, token.topBid && namesOf([token.topBid])[0]]);
+      };
+      assert.deepEqual(await tops(), [
+        ['1', 'some'],
+        ['2', 'gales'],
+        ['3', 'gales'],
+        ['5', 'gales'],
+      ]);
+      await intake.send('POST', `/orders/${ids['gales']}/cancel`, { key: intake.keys.intake, body: {} });
+      assert.deepEqual(await tops(), [
+        ['1', 'some'],
+        ['2', 'item'],
+        ['3', 'some'],
+        ['5', null],
+      ]);
+      const after = await stats();
+      assert.deepEqual([after.topBid, after.spread], [null, null]);
+      intake.advance(HOUR_S * 1_000);
+      assert.deepEqual(
+        (await tops()).flatMap(([, top]: any) => top ?? []),
+        [],
+      );
+      assert.deepEqual(await readV1().then(([, floor]) => floor.askFloor), null);
     });
   });
 });

@@ -37,13 +37,13 @@ forOneMarket('collections with all figures', {}, (market) => {
     ]);
     const detail = (await market.ok(subject.path)).data;
     const { stats, sparkline, launched, ...row } = await read(subject.slug);
-    const { buyerFloor, floorChange, volumeChange, volume, sales, ...known } = stats;
+    const { buyerFloor, topBid, spread, floorChange, volumeChange, volume, sales, ...known } = stats;
     const { thirtyDay: volumeOfMonth, oneHour: volumeOfHour, ...volumes } = volume;
     const { thirtyDay: salesOfMonth, oneHour: salesOfHour, ...counts } = sales;
     assert.deepEqual(withoutDecimals({ ...row, stats: { ...known, volume: volumes, sales: counts } }), detail);
     assert.deepEqual([volumeOfMonth, volumeOfHour, salesOfMonth, salesOfHour], [null, null, null, null]);
     assert.deepEqual([buyerFloor.price.raw, volumeChange], [String(milli(510)), NO_CHANGES]);
-    assert.deepEqual(floorChange, NO_CHANGES);
+    assert.deepEqual([floorChange, topBid, spread], [NO_CHANGES, null, null]);
     assert.deepEqual(sparkline, [...range(27).map(() => null), 0.5]);
     const [listed] = (await market.walk(`${PATH}?chain=polygon`)).filter(({ id }) => id === subject.id);
     assert.deepEqual(listed, { ...row, stats, sparkline, launched });

@@ -53,6 +53,7 @@ forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=
       owner: { address: SELLER, kind: 'wallet', label: null },
       traits: [],
       balance: null,
+      topBid: null,
     });
     assert.deepEqual([listing.price.raw, listing.marketplace], ['1000000000000000000', 'opensea']);
     const price = { raw: '6', decimal: 6e-18, currency: 'ETH', usd: null, decimals: 18 };
@@ -69,7 +70,7 @@ forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=
       subject.sale('2', 9),
     ]);
     const { data } = await market.ok(pathOf(subject));
-    for (const { lastSale, listing, traits: _traits, balance: _balance, ...token } of data) {
+    for (const { lastSale, listing, topBid: _topBid, traits: _traits, balance: _balance, ...token } of data) {
       const { data: other } = await market.ok(`/v1/tokens/ethereum/${subject.address}/${token.tokenId}`);
       const { orderHash: _hash, quantity: _quantity, remaining: _remaining, ...rest } = listing ?? {};
       const { total: _total, buyerTotal: _buyerTotal, ...item } = rest;

@@ -10,6 +10,8 @@ import type { SignedOrder } from '../../../devnet/orders.ts';
 import { signOrder, toOrder, toWireComponents } from '../../../devnet/orders.ts';
 import type { SeaportOrder as Components } from '../../../client/src/seaport.ts';
 import { toTokenProof, toTokenRoot } from '../../../src/market/orders/seaport/token-tree.ts';
+import type { Offer, OfferPosition } from '../../../src/market/explore/queries/bids.ts';
+import { listOffers } from '../../../src/market/explore/queries/bids.ts';
 import { submitOrder } from '../../../src/market/orders/submit.ts';
 import type { Address, AssetId } from '../../../src/platform/core/address.ts';
 import { createChains } from '../../../src/platform/core/chains.ts';
@@ -276,5 +278,39 @@ forEachEngine('bids on a chain', (engine) => {
     assert.equal(await stateOf(scene, id), 'active no-balance');
     const unread = await scene.db.query('select from main.funds where balance is null');
     assert.equal(unread.length, 0);
+  });
+
+  test('what is offered for the tokens of a wallet has one row for each token, with the best bid of another account', async () => {
+    const scene = await open();
+    const [first, second] = [await mintTo(SELLER), await mintTo(SELLER)];
+    await fund(BIDDER, PRICE * 10n);
+    await fund(SELLER, PRICE * 10n);
+    await scene.following.settle();
+    const best = await submit(scene, await signBid({ wanted: { tokenId: second }, price: PRICE * 3n }));
+    const lower = await submit(scene, await signBid({ price: PRICE }));
+    await submit(scene, await signBid({ wanted: { tokenId: first }, price: PRICE * 5n }, SELLER));
+    const query = { account: world.people[SELLER], chains: ['ethereum'], limit: 1_000, now: Date.now() };
+    const offers = await listOffers(scene.db, { ...query, after: null });
+    const held = await scene.db.query('select from main.holding where holder = $1', [world.people[SELLER]]);
+    assert.equal(offers.length, held.length);
+    assert.deepEqual([offers[0]?.asset, offers[0]?.bid.orderId], [second.toString(), best]);
+    assert.deepEqual(new Set(offers.slice(1).map(({ bid }) => bid.orderId)), new Set([lower]));
+    const pages: string[] = [];
+    for (let after: OfferPosition | null = null; ;) {
+      const [row]: Offer[] = await listOffers(scene.db, { ...query, after, limit: 1 });
+      if (!row) break;
+      pages.push(row.asset);
+      after = {
+        chain: row.chain,
+        proceeds: row.bid.proceeds.toString(),
+        collectionId: row.collectionId,
+        asset: row.asset,
+      };
+    }
+    assert.deepEqual(
+      pages,
+      offers.map(({ asset }) => asset),
+    );
+    assert.deepEqual(await listOffers(scene.db, { ...query, chains: ['base'], after: null }), []);
   });
 });

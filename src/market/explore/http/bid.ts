@@ -2,14 +2,16 @@
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { closed, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { closed, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import type { Chain } from '../../../platform/core/chains.ts';
 import { ORDER_SIDES } from '../../orders/order-id.ts';
 import type { OrderSide } from '../../orders/order-id.ts';
 import { toAssetIdentity } from '../../reads/http/asset-identity.ts';
+import { toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { toPriceIn } from '../../reads/http/price.ts';
 import type { Bid, BidLocation } from '../bids.ts';
-import type { BidKind } from '../queries/bids.ts';
+import type { BidKind, TopBid } from '../queries/bids.ts';
 import { BID_KINDS } from '../queries/bids.ts';
 import type { WireListing } from './listing.ts';
 
@@ -74,6 +76,36 @@ export type WireSide = {
   proceeds: WirePrice | null;
   maker: string | null;
 };
+
+export const TOP_BID_EXAMPLE = {
+  orderId: `ethereum_0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd_bid_0x${'5e'.repeat(32)}`,
+  kind: 'collection',
+  proceeds: toExamplePrice(390n),
+  price: toExamplePrice(400n),
+};
+
+export const TopBidSchema = Type.Object(
+  {
+    orderId: Type.String({ description: 'Id of the bid.' }),
+    kind: sideFields.kind,
+    proceeds: ref<WirePrice>('Price'),
+    price: ref<WirePrice>('Price'),
+  },
+  {
+    $id: 'TopBid',
+    title: 'TopBid',
+    description:
+      'The bid with the highest proceeds that can be accepted now. `price` is what the bidder pays for one unit, `proceeds` what the seller keeps of it after the fees in the order.',
+    examples: [TOP_BID_EXAMPLE],
+    ...closed,
+  },
+);
+export type WireTopBid = Static<typeof TopBidSchema>;
+
+export function toWireTopBid(bid: TopBid, chain: Chain, prices: PriceContext): WireTopBid {
+  const { orderId, kind, proceeds, raw } = bid;
+  return { orderId, kind, proceeds: toPriceIn(prices, proceeds, chain), price: toPriceIn(prices, raw, chain) };
+}
 
 /** The side of an ask. */
 export function toAskSide({ seller }: Pick<WireListing, 'seller'>): WireSide {

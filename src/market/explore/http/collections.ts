@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { DECIMAL_PATTERN, toNativeNumber } from '../../../platform/core/amount.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { parameterError } from '../../../platform/core/errors.ts';
-import { closed, dateTimeOrNull, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { closed, dateTimeOrNull, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import {
   COLLECTION_POLICY,
@@ -36,6 +36,8 @@ import type { RankingQuery } from '../../reads/ranking.ts';
 import { cacheTagOf } from '../../reads/resolve-collection.ts';
 import type { MarketCollection } from '../collections.ts';
 import { SPARKLINE_LENGTH, listMarketCollections, readMarketCollection, readNamedCollections } from '../collections.ts';
+import type { WireTopBid } from './bid.ts';
+import { toWireTopBid } from './bid.ts';
 import type { ExploreContext } from './context.ts';
 import type { ImageLinks } from './images.ts';
 import { collectionImageFields, toCollectionImages } from './images.ts';
@@ -91,6 +93,14 @@ export const MarketCollectionSchema = Type.Object(
         ...detailStats,
         ...tradeStats,
         buyerFloor,
+        topBid: refOrNull<WireTopBid>(
+          'TopBid',
+          'The best bid for any token of the collection; null if none is known. Bids for one token or for traits do not count.',
+        ),
+        spread: typeOrNull<number>(
+          'number',
+          'How far the proceeds of the top bid are below the floor, as a ratio to the floor: 0.05 is 5 %. Null if either is unknown.',
+        ),
         floorChange: changesOf('The change of the floor', 'the floor at the beginning of the period'),
         volumeChange: changesOf('The change of the volume', 'the volume of the preceding period'),
       },
@@ -112,6 +122,8 @@ export const MarketCollectionSchema = Type.Object(
           volume: { ...exampleDetailStats.volume, thirtyDay: 41.22, oneHour: 0.42 },
           sales: { ...exampleDetailStats.sales, thirtyDay: 77, oneHour: 1 },
           buyerFloor: { price: toExamplePrice(441n), stale: false, observedAt: null },
+          topBid: null,
+          spread: null,
           floorChange: { oneHour: 0, twentyFourHour: 0, sevenDay: -0.045_454, thirtyDay: null },
           volumeChange: { oneHour: null, twentyFourHour: 0.25, sevenDay: null, thirtyDay: null },
         },
@@ -329,7 +341,7 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
 
 function toWireCollection(
   context: ImageLinks & { market: Pick<Market, 'chainOf'> },
-  { detail, floorChange, volumeChange, sparkline: floors }: MarketCollection,
+  { detail, floorChange, volumeChange, sparkline: floors, topBid }: MarketCollection,
   prices: PriceContext,
 ): Static<typeof MarketCollectionSchema> {
   const chain = context.market.chainOf(detail.collection.chain);
@@ -346,10 +358,20 @@ function toWireCollection(
       volume: toWindowValues(detail.volume),
       sales: toWindowValues(detail.sales),
       buyerFloor: price && { price, stale: observedAt !== null, observedAt },
+      topBid: topBid && chain && toWireTopBid(topBid, chain, prices),
+      spread: toSpread(detail.floor?.value ?? null, topBid?.proceeds ?? null),
       floorChange,
       volumeChange,
     },
     sparkline: floors.map((raw) => (raw === null || !chain ? null : toNativeNumber(raw, chain.decimals))),
     launched: detail.collection.launched,
   };
+}
+
+const SPREAD_PRECISION = 1_000_000n;
+
+/** A ratio with six decimals. */
+function toSpread(floor: bigint | null, proceeds: bigint | null): number | null {
+  if (floor === null || floor === 0n || proceeds === null) return null;
+  return Number(((floor - proceeds) * SPREAD_PRECISION) / floor) / Number(SPREAD_PRECISION);
 }

@@ -29,9 +29,11 @@ import { registerSingleTokenRoute } from './single-token.ts';
 import { TokenHolderSchema, registerTokenOwnersRoute } from './token-owners.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { LastSaleSchema, OwnerSchema, TokenSchema } from './token.ts';
+import { TopBidSchema } from './bid.ts';
 import { registerTokensRoute } from './tokens.ts';
 import { TraitSchema, registerTraitsRoute } from './traits.ts';
 import { WalletCollectionSchema, registerWalletCollectionsRoute } from './wallet-collections.ts';
+import { OfferSchema, registerWalletOffersRoute } from './wallet-offers.ts';
 import { registerWalletRoutes } from './wallets.ts';
 
 export const EXPLORE_PREFIX = '/explore/v1';
@@ -45,7 +47,7 @@ const DOCUMENT = {
   tags: [
     { name: 'Collections', description: 'What is known about a collection.' },
     { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
-    { name: 'Wallets', description: 'What a wallet owns and sells.' },
+    { name: 'Wallets', description: 'What a wallet owns and sells, and what is offered for its tokens.' },
     { name: 'Search', description: 'Collections and tokens by name or address.' },
     { name: 'Orders', description: 'Orders, why they have their status, and how to fill them.' },
     { name: 'Activity', description: 'What happens in the market, as it happens.' },
@@ -63,6 +65,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     ListingSchema,
     OwnerSchema,
     LastSaleSchema,
+    TopBidSchema,
     TokenSchema,
     ExploredSummarySchema,
     SearchResultSchema,
@@ -78,6 +81,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     HoldersSchema,
     TraitSchema,
     WalletCollectionSchema,
+    OfferSchema,
     ActivitySchema,
     PaginationSchema,
   ].map(withDecimalsInExamples),
@@ -90,6 +94,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerImageRoute,
     registerWalletRoutes,
     registerWalletCollectionsRoute,
+    registerWalletOffersRoute,
     registerOrdersRoute,
     registerOrderRoute,
     registerProvenanceRoute,

@@ -10,16 +10,13 @@ import type { WireSummary } from '../../reads/http/collections.ts';
 import { CollectionSummarySchema, SUMMARY_EXAMPLE, toWireSummary } from '../../reads/http/collections.ts';
 import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../reads/http/example-collection.ts';
-import { firstExpiry } from '../../reads/listing-window.ts';
 import type { SearchResult } from '../search.ts';
 import { search } from '../search.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 import { collectionImageFields, toCollectionImages } from './images.ts';
-import type { ListingPrices } from './listing.ts';
-import { readListingPrices } from './listing.ts';
-import type { WireToken } from './token.ts';
-import { toWireToken } from './token.ts';
+import type { TokenPrices, WireToken } from './token.ts';
+import { firstExpiryOf, readTokenPrices, toWireToken } from './token.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
 const QUERY_LENGTH_MAX = 100;
@@ -86,12 +83,12 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
     respond: async (_params, { q, chain = null, limit }) => {
       const { results, degraded } = await search(market, { text: q, chain: market.chainOf(chain), limit });
       const found = results.flatMap((one) => ('token' in one ? one.token : []));
-      const prices = await readListingPrices(market, found);
+      const prices = await readTokenPrices(market, found);
       return {
         cacheTag: ALL_COLLECTIONS,
         policy: CACHE_POLICY,
-        degraded,
-        validUntil: firstExpiry(found.flatMap(({ listing }) => listing ?? [])),
+        degraded: degraded || prices.degraded,
+        validUntil: firstExpiryOf(found, prices),
         body: {
           data: results.map((result) => toWireResult(context, result, prices)),
           pagination: { nextCursor: null, hasMore: false },
@@ -104,7 +101,7 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
 function toWireResult(
   context: ExploreContext,
   result: SearchResult,
-  prices: ListingPrices,
+  prices: TokenPrices,
 ): Static<typeof SearchResultSchema> {
   const { score } = result;
   if ('token' in result) {

@@ -9,8 +9,7 @@ import { parseTokenLocation, tokenNames } from '../../reads/http/token.ts';
 import { findTokens } from '../../reads/token.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
-import { readListingPrices } from './listing.ts';
-import { toWireToken } from './token.ts';
+import { firstExpiryOf, readTokenPrices, toWireToken } from './token.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 
@@ -34,12 +33,12 @@ export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreC
       const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], { openListed: true });
       const [token] = tokens;
       if (!token || token.isBurned) throw new ServiceError('not_found', 'Token not found');
-      const prices = await readListingPrices(market, [token]);
+      const prices = await readTokenPrices(market, [token]);
       return {
         cacheTag: token.collectionId,
         policy: CACHE_POLICY,
-        degraded,
-        validUntil: token.listing?.expiresAt ?? null,
+        degraded: degraded || prices.degraded,
+        validUntil: firstExpiryOf([token], prices),
         body: { data: toWireToken(context, token, prices) },
       };
     },

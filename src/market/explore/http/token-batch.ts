@@ -15,9 +15,8 @@ import type { TokenLocation } from '../../reads/token.ts';
 import { findTokens } from '../../reads/token.ts';
 import type { ExploreContext } from './context.ts';
 import { exploredDataOf, withMeta } from './offset-meta.ts';
-import { readListingPrices } from './listing.ts';
 import type { WireToken } from './token.ts';
-import { toWireToken } from './token.ts';
+import { readTokenPrices, toWireToken } from './token.ts';
 
 const TOKENS_MAX = 100;
 
@@ -83,7 +82,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
         });
         return {
           tokens: found,
-          prices: await readListingPrices(
+          prices: await readTokenPrices(
             market,
             found.flatMap((token) => token ?? []),
           ),

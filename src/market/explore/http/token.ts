@@ -11,8 +11,13 @@ import type { Market } from '../../reads/market.ts';
 import type { Token } from '../../reads/token.ts';
 import type { ImageLinks } from './images.ts';
 import { imageField, toExploredImage } from './images.ts';
+import { firstExpiry } from '../../reads/listing-window.ts';
+import { readTopBids, toSubjectKey } from '../bids.ts';
+import type { TopBid } from '../queries/bids.ts';
+import type { WireTopBid } from './bid.ts';
+import { toWireTopBid } from './bid.ts';
 import type { ListingPrices, WireListing } from './listing.ts';
-import { HASHED_LISTING_EXAMPLE, toWireListing, unitsOrNullField } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, readListingPrices, toWireListing, unitsOrNullField } from './listing.ts';
 
 export const OwnerSchema = Type.Object(tokenFields.owner.properties, {
   $id: 'Owner',
@@ -63,6 +68,10 @@ export const TokenSchema = Type.Object(
         'chain is not read, and if another account holds the token for the wallet.',
     ),
     lastSale: refOrNull<Static<typeof LastSaleSchema>>('LastSale', 'The last sale; null if none is known.'),
+    topBid: refOrNull<WireTopBid>(
+      'TopBid',
+      'The best bid that the owner of the token can accept now, for this token, for its collection or for its traits; null if none is known.',
+    ),
   },
   {
     $id: 'Token',
@@ -75,6 +84,7 @@ export const TokenSchema = Type.Object(
         traits: [{ name: 'Wind', value: 'Gale' }],
         balance: null,
         lastSale: LAST_SALE_EXAMPLE,
+        topBid: null,
       },
     ],
     ...closed,
@@ -82,12 +92,27 @@ export const TokenSchema = Type.Object(
 );
 export type WireToken = Static<typeof TokenSchema>;
 
+/** `degraded`: the top bids could not be read. */
+export type TokenPrices = ListingPrices & { topBids: ReadonlyMap<string, TopBid>; degraded: boolean };
+
+/** Reads what `toWireToken` needs for the tokens of a response. */
+export async function readTokenPrices(market: Market, tokens: readonly Token[]): Promise<TokenPrices> {
+  const [prices, topBids] = await Promise.all([readListingPrices(market, tokens), readTopBids(market, tokens)]);
+  return { ...prices, topBids: topBids ?? new Map(), degraded: topBids === null };
+}
+
+/** The time at which a listing or a top bid of the tokens expires first. */
+export function firstExpiryOf(tokens: readonly Token[], { topBids }: TokenPrices): number | null {
+  return firstExpiry([...tokens.flatMap(({ listing }) => listing ?? []), ...topBids.values()]);
+}
+
 export function toWireToken(
   context: ImageLinks & { market: Pick<Market, 'serviceName'> },
   token: Token & { balance?: bigint | null },
-  prices: ListingPrices,
+  prices: TokenPrices,
 ): WireToken {
   const { lastSale, listing, balance = null, collectionId, asset } = token;
+  const topBid = prices.topBids.get(toSubjectKey(token));
   return {
     ...toTokenFields(token),
     image: toExploredImage(context, token.image, { collectionId, name: asset }),
@@ -100,5 +125,6 @@ export function toWireToken(
       marketplace: lastSale.source === context.market.serviceName ? prices.ownCode : lastSale.source,
       tx: lastSale.tx,
     },
+    topBid: topBid ? toWireTopBid(topBid, token.chain, prices) : null,
   };
 }

@@ -12,12 +12,10 @@ import type { ObjectParameter } from '../../../platform/http/query.ts';
 import { collectionParams } from '../../reads/http/collection-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
-import { firstExpiry } from '../../reads/listing-window.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
 import type { TokenListQuery, TokenPosition, TokenSort } from '../tokens.ts';
 import { TOKEN_SORTS, listTokens } from '../tokens.ts';
-import { readListingPrices } from './listing.ts';
-import { toWireToken } from './token.ts';
+import { firstExpiryOf, readTokenPrices, toWireToken } from './token.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
@@ -148,12 +146,12 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
       const scope = `tokens ${collection.id} ${JSON.stringify([filter.owner, priceMin, priceMax, { ...others, traits: [...traits] }])}`;
       const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
       const page = location ? await listTokens(market, location, { ...filter, after, limit }) : EMPTY_PAGE;
-      const prices = await readListingPrices(market, page.tokens);
+      const prices = await readTokenPrices(market, page.tokens);
       return {
         cacheTag: cacheTagOf(collection, id),
         policy: CACHE_POLICY,
-        degraded: page.degraded,
-        validUntil: firstExpiry(page.tokens.flatMap(({ listing }) => listing ?? [])),
+        degraded: page.degraded || prices.degraded,
+        validUntil: firstExpiryOf(page.tokens, prices),
         body: {
           data: page.tokens.map((token) => toWireToken(context, token, prices)),
           pagination: {

@@ -15,6 +15,8 @@ import type { Chain } from '../../../platform/core/chains.ts';
 import { cacheTagOf, resolveCollection } from '../../reads/resolve-collection.ts';
 import type { CollectionTrait } from '../traits.ts';
 import { VALUES_MAX, listTraits } from '../traits.ts';
+import type { WireTopBid } from './bid.ts';
+import { toWireTopBid } from './bid.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 import { readExplorePrices } from './price.ts';
@@ -34,6 +36,10 @@ export const TraitSchema = Type.Object(
             'Price',
             'The price of the cheapest listing of these tokens; null if none of them is listed, or if the traits of a listed token are not known.',
           ),
+          topBid: refOrNull<WireTopBid>(
+            'TopBid',
+            'The best bid for the tokens of this value, or for any token of the collection; null if none is known.',
+          ),
         },
         { description: 'A value of the trait.', ...closed },
       ),
@@ -49,8 +55,8 @@ export const TraitSchema = Type.Object(
       {
         name: 'Wind',
         values: [
-          { value: 'Calm', count: 301, listed: 24, floor: toExamplePrice(395n) },
-          { value: 'Gale', count: 119, listed: 7, floor: toExamplePrice(420n) },
+          { value: 'Calm', count: 301, listed: 24, floor: toExamplePrice(395n), topBid: null },
+          { value: 'Gale', count: 119, listed: 7, floor: toExamplePrice(420n), topBid: null },
         ],
         hasMoreValues: false,
       },
@@ -87,6 +93,7 @@ export function registerTraitsRoute(app: FastifyInstance, context: ExploreContex
       return {
         cacheTag: cacheTagOf(collection, id),
         policy: CACHE_POLICY,
+        degraded: page.degraded,
         validUntil: page.validUntil,
         body: {
           data: page.traits.map((trait) => toWireTrait(trait, chain, prices)),
@@ -107,7 +114,11 @@ function toWireTrait(
 ): Static<typeof TraitSchema> {
   return {
     name,
-    values: values.map(({ floorRaw, ...figures }) => ({ ...figures, floor: toPriceOrNull(floorRaw, chain, prices) })),
+    values: values.map(({ floorRaw, topBid, ...figures }) => ({
+      ...figures,
+      floor: toPriceOrNull(floorRaw, chain, prices),
+      topBid: topBid && chain && toWireTopBid(topBid, chain, prices),
+    })),
     hasMoreValues,
   };
 }

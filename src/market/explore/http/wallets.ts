@@ -13,7 +13,7 @@ import { EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { WalletPage, WalletPageQuery } from '../wallets.ts';
 import { listWalletListings, listWalletTokens } from '../wallets.ts';
-import { toWireToken } from './token.ts';
+import { firstExpiryOf, readTokenPrices, toWireToken } from './token.ts';
 import type { ExploreContext } from './context.ts';
 import { HASHED_LISTING_EXAMPLE, readListingPrices, toListed, toWireListing } from './listing.ts';
 import type { ExploreContent } from './offset-meta.ts';
@@ -48,10 +48,10 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'tokens', address, query });
       const page = await listWalletTokens(market, list.query);
-      const prices = await readListingPrices(market, page.rows);
+      const prices = await readTokenPrices(market, page.rows);
       return list.respond(page, {
         data: page.rows.map((token) => toWireToken(context, token, prices)),
-        validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),
+        validUntil: firstExpiryOf(page.rows, prices),
       });
     },
   });

@@ -56,3 +56,123 @@ export async function findBid(db: Queryable, orderId: string): Promise<ListedBid
   const [row] = await db.query(`select ${BID_COLUMNS} from main.book_order where id = $1 and side = 'bid'`, [orderId]);
   return row ? decodeListedBid(row) : null;
 }
+
+/** The bid whose seller keeps most. `proceeds` and `raw`, the price, are for one unit. */
+export type TopBid = { orderId: string; kind: BidKind; raw: bigint; proceeds: bigint; expiresAt: number | null };
+
+/** A token, or a whole collection: then only bids for any of its tokens count. */
+export type BidSubject = { collectionId: string; asset: string | null };
+
+const decodeTopBid = rowDecoder('book_order', {
+  position: safeInteger,
+  orderId: column('id', text),
+  kind: oneOf(BID_KINDS),
+  raw: column('price_raw', amount),
+  proceeds: column('proceeds_raw', amount),
+  expiresAt: column('expires_at', nullable(timestamp)),
+});
+
+/** SQL for what the bids that the owner of a token can accept name: the token, the collection, and each set with the token. `token` is null for a collection. */
+const namedSql = (collection: string, token: string) => `(
+       select '' as name union all select ${token} where ${token} is not null
+       union all select root from main.token_set_member as member
+       where member.collection_id = ${collection} and member.token_id = ${token}) as named`;
+
+/** SQL for the best bid of the collection that names `named` and meets the condition. Each is one search in an index. */
+const bestSql = (collection: string, now: string, condition = 'true') => `(
+       select id, case when token_id is not null then 'item' when root is not null then 'trait' else 'collection' end as kind,
+         price_raw, proceeds_raw, expires_at from main.book_order
+       where side = 'bid' and status = 'active' and dormant is null and collection_id = ${collection}
+         and coalesce(token_id, root, '') = named.name and (expires_at is null or expires_at > ${now})
+         and (starts_at is null or starts_at <= ${now}) and ${condition}
+       order by proceeds_raw desc, id limit 1) as best`;
+
+/** The top bid of each subject, in the order of the subjects. Null for a subject without a bid. */
+export async function listTopBids(
+  db: Queryable,
+  subjects: readonly BidSubject[],
+  now: number,
+): Promise<(TopBid | null)[]> {
+  if (subjects.length === 0) return [];
+  const rows = await db.query(
+    `select distinct on (position) position::int, best.* from
+       unnest($1::text[], $2::text[]) with ordinality as wanted (collection_id, asset, position)
+     cross join lateral ${namedSql('wanted.collection_id', 'wanted.asset')}
+     cross join lateral ${bestSql('wanted.collection_id', '$3')}
+     order by position, proceeds_raw desc, id`,
+    [subjects.map(({ collectionId }) => collectionId), subjects.map(({ asset }) => asset), new Date(now)],
+  );
+  const found = new Map(rows.map(decodeTopBid).map(({ position, ...bid }) => [position, bid]));
+  return subjects.map((_, index) => found.get(index + 1) ?? null);
+}
+
+const decodeTraitBid = rowDecoder('token_set', { name: text, value: text });
+
+/** The top bids for sets that one trait names. Each trait has one element for each of its sets with a bid. */
+export async function listTopBidsOfTraits(
+  db: Queryable,
+  collectionId: string,
+  now: number,
+): Promise<{ name: string; value: string; bid: TopBid }[]> {
+  const rows = await db.query(
+    `select traits -> 0 ->> 'name' as name, traits -> 0 ->> 'value' as value, 0 as position, best.* from main.token_set
+     cross join lateral (select token_set.root as name) as named
+     cross join lateral ${bestSql('token_set.collection_id', '$2')}
+     where token_set.collection_id = $1 and jsonb_array_length(traits) = 1`,
+    [collectionId, new Date(now)],
+  );
+  return rows.map((row) => {
+    const { position: _position, ...bid } = decodeTopBid(row);
+    return { ...decodeTraitBid(row), bid };
+  });
+}
+
+/** The place of an offer in its list: by chain, then the highest proceeds first. */
+export type OfferPosition = { chain: string; proceeds: string; collectionId: string; asset: string };
+
+const decodeOffered = rowDecoder('holding', {
+  chain: text,
+  collectionId: column('collection_id', text),
+  asset: column('token_id', assetId),
+});
+
+export type Offer = ReturnType<typeof decodeOffered> & { bid: TopBid };
+
+/**
+ * The tokens that the account holds, by the logs of the followed chains, and for which somebody else has bid, each with its top bid. The top bids of all tokens
+ * are searched, because the best comes first.
+ */
+export async function listOffers(
+  db: Queryable,
+  query: { account: string; chains: readonly string[]; after: OfferPosition | null; limit: number; now: number },
+): Promise<Offer[]> {
+  const { account, chains, after, limit, now } = query;
+  const rows = await db.query(
+    `with held as (
+       select follow.chain, holding.collection_id, holding.token_id from main.holding join main.follow using (collection_id)
+       where holder = $1 and quantity > 0 and joined and follow.chain = any($2)
+     ), offered as (
+       select distinct on (held.collection_id, held.token_id) held.chain, held.collection_id, held.token_id, best.* from held
+       cross join lateral ${namedSql('held.collection_id', 'held.token_id')}
+       cross join lateral ${bestSql('held.collection_id', '$3', 'seller <> $1')}
+       order by held.collection_id, held.token_id, proceeds_raw desc, id
+     )
+     select offered.*, 0 as position from offered
+     where $4::text is null or (chain, -proceeds_raw, collection_id, token_id) > ($4::text, -($5::numeric), $6::text, $7::text)
+     order by chain, -proceeds_raw, collection_id, token_id limit $8`,
+    [
+      account,
+      chains,
+      new Date(now),
+      after?.chain ?? null,
+      after?.proceeds ?? null,
+      after?.collectionId ?? null,
+      after?.asset ?? null,
+      limit,
+    ],
+  );
+  return rows.map((row) => {
+    const { position: _position, ...bid } = decodeTopBid(row);
+    return { ...decodeOffered(row), bid };
+  });
+}
