@@ -235,7 +235,7 @@ export function describeExamples(service: TestService): void {
     let pages = 0;
     const listLastToken = async (...[input, init]: Parameters<typeof fetch>) => {
       const response = await fetch(input, init);
-      const isPage = new URL(String(input)).pathname.endsWith('/tokens');
+      const isPage = new URL(input instanceof Request ? input.url : input).pathname.endsWith('/tokens');
       if (isPage) pages += 1;
       if (isPage && pages === 1) await service.load([subject.listing('200', 5n, { seller: owner })]);
       return response;
