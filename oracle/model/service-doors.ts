@@ -51,7 +51,13 @@ type TaskEnd = { lastEnded: string | null; failures: number };
 
 const MAIN = path.join(import.meta.dirname, '../../src/main.ts');
 /** The clock of a run moves little, so all requests of a case are of a few minutes. */
-const SETTINGS = { SOURCE_TIMEOUT_MS: '60000', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
+const SETTINGS = {
+  // Several processes state the same URLs of images, as behind a load balancer.
+  BASE_URL: 'http://127.0.0.1:1',
+  SOURCE_TIMEOUT_MS: '60000',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  STORE_RATE_LIMIT: '100000',
+};
 const SERVER_ERROR = 500;
 const TASK_PATIENCE_MS = 120_000;
 const TASK_POLL_MS = 10;
