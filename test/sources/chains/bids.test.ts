@@ -9,6 +9,7 @@ import { callOf, mine, readChain, rollBack } from '../../../devnet/chain.ts';
 import type { SignedOrder } from '../../../devnet/orders.ts';
 import { signOrder, toOrder, toWireComponents } from '../../../devnet/orders.ts';
 import type { SeaportOrder as Components } from '../../../client/src/seaport.ts';
+import { listTokensOfSet } from '../../../src/market/orders/queries/token-sets.ts';
 import { toTokenProof, toTokenRoot } from '../../../src/market/orders/seaport/token-tree.ts';
 import type { Offer, OfferPosition } from '../../../src/market/explore/queries/bids.ts';
 import { listOffers } from '../../../src/market/explore/queries/bids.ts';
@@ -201,6 +202,28 @@ forEachEngine('bids on a chain', (engine) => {
     }
     await scene.following.settle();
     assert.equal(await stateOf(scene, id), 'filled');
+  });
+
+  test('Seaport accepts the proof of each token of a large set', async () => {
+    const scene = await open();
+    const first = nextToken + 1n;
+    nextToken += 40n;
+    const held = Array.from({ length: 40 }, (_, index) => first + BigInt(index));
+    await world.mint(world.people[SELLER], ...held);
+    await world.approve(world.people[SELLER]);
+    const others = Array.from({ length: 961 }, (_, index) => (BigInt(index) + 2n) ** 20n);
+    const set = [...held, ...others].map((id) => id.toString() as AssetId);
+    await fund(BIDDER, PRICE);
+    await scene.following.settle();
+    const bid = await signBid({ wanted: { root: toTokenRoot(set) } });
+    await submit(scene, bid, set);
+    const stored = await listTokensOfSet(scene.db, `ethereum_${world.nft.address}`, toTokenRoot(set));
+    const simulate = ({ from, to, data }: Call) => world.chain.rpc.call('eth_call', { from, to, data }, 'latest');
+    for (const tokenId of held) {
+      const proof = toTokenProof(stored, tokenId.toString() as AssetId) ?? assert.fail(`no proof of ${tokenId}`);
+      await simulate(accept(bid, SELLER, tokenId, { proof }));
+      await assert.rejects(simulate(accept(bid, SELLER, tokenId, { proof: proof.slice(1) })));
+    }
   });
 
   test('a reorganisation reverts the funds of a bidder, and the acceptance of a bid', async () => {
