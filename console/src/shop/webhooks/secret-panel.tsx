@@ -6,7 +6,7 @@ import { texts } from '../texts.ts';
 export function SecretPanel({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <section class="panel secret" role="status">
-      <h3>{texts.webhook.secretTitle}</h3>
+      <h2>{texts.webhook.secretTitle}</h2>
       <p class="muted">{texts.webhook.secretText}</p>
       <p class="secret-value">
         <code class="mono">{secret}</code>
