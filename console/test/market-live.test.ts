@@ -159,16 +159,18 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     const { open } = watchStreams(page);
     await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
-    const reads: string[] = [];
+    const ids = new Set(many.map(({ id }) => id));
+    const reads: string[][] = [];
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
-      if (pathname.includes('/collections')) reads.push(searchParams.get('ids') ?? 'another read');
+      if (pathname.includes('/collections')) reads.push((searchParams.get('ids') ?? 'another read').split(','));
     });
     await app.service.load(many.map((one) => one.listing('1', ETHER / 2n)));
     for (const { slug } of many) await rowOf(page, slug).locator('text=/^0.5 ETH/').first().waitFor();
+    // Late events of an earlier test can cause a read of other rows.
     assert.deepEqual(
-      reads.map((ids) => ids.split(',').sort()),
-      [many.map(({ id }) => id).sort()],
+      reads.filter((read) => read.some((id) => ids.has(id))).map((read) => read.filter((id) => ids.has(id)).sort()),
+      [[...ids].sort()],
     );
   });
 
