@@ -7,8 +7,10 @@ import type {
   ListMarketCollectionsParameters,
   ListMarketCollectionsResult,
   ListOrdersParameters,
+  MarketCollection,
+  Token,
 } from '../../../client/src/market.ts';
-import { collectionBatches, tokenBatches } from './batches.ts';
+import { Batches } from './batches.ts';
 import { client, queries } from './client.ts';
 
 export type CollectionSort = NonNullable<ListMarketCollectionsParameters['sort']>;
@@ -31,6 +33,20 @@ const SEARCH_RESULTS = 8;
 const LATEST_SALES: ActivityFilter = { kinds: ['sale'] };
 /** The listing window of a collection has at most 250 rows, so three pages of this size contain all of it. */
 const LISTINGS_PER_PAGE = 100;
+
+/** The shortest time between two reads of names. Without it, each event of a busy market would cause a request for the name of its token. */
+const NAMES_MS = 2_000;
+
+type TokenNames = { chain: string; address: string; tokenId: string };
+
+const readTokens = async (tokens: readonly TokenNames[]) => (await client.readTokens({ tokens: [...tokens] })).data;
+/** A token that does not exist is null. */
+const tokenBatches = new Batches<TokenNames, Token | null>(readTokens);
+const tokenNameBatches = new Batches<TokenNames, Token | null>(readTokens, { restMs: NAMES_MS });
+/** Collections by their canonical ids. */
+const collectionBatches = new Batches<string, MarketCollection>(
+  async (ids) => (await client.listMarketCollections({ ids: ids.join(',') }).page()).data,
+);
 
 type Page = { pagination: { nextCursor: string | null } };
 
@@ -251,7 +267,7 @@ export const tokenQuery = (chain: string, address: string, tokenId: string) =>
 export const tokenNameQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({
     queryKey: ['token-name', chain, address, tokenId],
-    queryFn: async () => tokenBatches.read({ chain, address: await contractOf(chain, address), tokenId }),
+    queryFn: async () => tokenNameBatches.read({ chain, address: await contractOf(chain, address), tokenId }),
     staleTime: Infinity,
   });
 
