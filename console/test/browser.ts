@@ -6,8 +6,11 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
+import { chooseTheme, launchFirefox } from './firefox.ts';
 
-const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+/** Where Firefox is. Without it, the tests run in Chromium. */
+const FIREFOX = process.env['FIREFOX'];
+const EXECUTABLE = FIREFOX ?? process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const READY_LIMIT_MS = 60_000;
@@ -16,7 +19,7 @@ const READY_LIMIT_MS = 60_000;
 export const PATIENT = { SOURCE_TIMEOUT_MS: '60000' };
 
 /** The reason for which the tests are skipped. Null if they can run. */
-export const WHY_NO_BROWSER = existsSync(EXECUTABLE) ? null : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
+export const WHY_NO_BROWSER = existsSync(EXECUTABLE) ? null : `no browser at ${EXECUTABLE} (set CHROMIUM or FIREFOX)`;
 
 /** `isTouch`: whether the window is that of a phone with a touch screen. */
 export type Look = { width: number; scheme: 'light' | 'dark'; isTouch?: boolean };
@@ -28,6 +31,7 @@ export const LOOKS: readonly Look[] = [390, 1_280, 1_920].flatMap((width) => [
 ]);
 
 export function launchBrowser(): Promise<Browser> {
+  if (FIREFOX !== undefined) return launchFirefox(FIREFOX);
   return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
 }
 
@@ -40,10 +44,11 @@ export async function openPage(browser: Browser, { width, scheme, isTouch = fals
     viewport: { width, height },
     colorScheme: scheme,
     hasTouch: isTouch,
-    isMobile: isTouch,
+    ...(FIREFOX === undefined && { isMobile: isTouch }),
     // The Content-Security-Policy would forbid the script of axe. test/server/console.test.ts tests the policy.
     bypassCSP: true,
   });
+  if (FIREFOX !== undefined) await chooseTheme(context, scheme);
   const page = await context.newPage();
   page.setDefaultTimeout(READY_LIMIT_MS);
   const errors: string[] = [];
@@ -56,7 +61,7 @@ export async function openPage(browser: Browser, { width, scheme, isTouch = fals
   });
   page.on('requestfailed', (request) => {
     // When the browser leaves a page, the page cancels its open requests. These requests are not errors.
-    if (request.failure()?.errorText !== 'net::ERR_ABORTED') errors.push(`failed: ${request.url()}`);
+    if (!/ABORTED/.test(request.failure()?.errorText ?? '')) errors.push(`failed: ${request.url()}`);
   });
   return { page, context, errors };
 }
