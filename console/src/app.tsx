@@ -15,6 +15,7 @@ const loadCollectionPage = async () => (await import('./market/collection/collec
 const loadTokenPage = async () => (await import('./market/token-page.tsx')).TokenPage;
 const CollectionPage = lazyPage(loadCollectionPage);
 const TokenPage = lazyPage(loadTokenPage);
+const OrderPage = lazyPage(async () => (await import('./market/order-page.tsx')).OrderPage);
 const WalletPage = lazyPage(async () => (await import('./market/wallet-page.tsx')).WalletPage);
 const ShopPage = lazyPage(async () => (await import('./shop/shop-page.tsx')).ShopPage);
 const ServicePage = lazyPage(async () => (await import('./service/service-page.tsx')).ServicePage);
@@ -59,6 +60,7 @@ function Pages() {
         <Route path="/" component={CollectionsPage} />
         <Route path="/c/:id" component={CollectionPage} />
         <Route path="/t/:chain/:address/:id" component={TokenPage} />
+        <Route path="/o/:id" component={OrderPage} />
         <Route path="/w/:address" component={WalletPage} />
         <Route path="/shop/*?" component={ShopPage} />
         <Route path="/service/*?" component={ServicePage} />

@@ -22,6 +22,7 @@ const PAGE_PATHS = [
   '/',
   '/c/:id',
   '/t/:chain/:address/:id',
+  '/o/:id',
   '/w/:address',
   '/shop',
   '/shop/:section',

@@ -40,6 +40,7 @@ const PAGE_PATHS = [
   '/?chain=base',
   '/c/harbour-lights',
   TOKEN_PATH,
+  '/o/ethereum_1',
   '/w/0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd',
   '/shop',
   '/shop/products/prod_1',

@@ -93,10 +93,10 @@ function isOfToken(
 ): boolean {
   if (!token || !isOf(event, token.collectionId)) return false;
   const id = token.mint ?? token.tokenId;
+  if (event.kind === 'reorg') return true;
   return (
-    event.kind === 'reorg' ||
-    (event.mint ?? event.tokenId) === id ||
-    (event.tokens ?? []).some(({ mint, tokenId }) => (mint ?? tokenId) === id)
+    id !== null &&
+    ((event.mint ?? event.tokenId) === id || (event.tokens ?? []).some(({ mint, tokenId }) => (mint ?? tokenId) === id))
   );
 }
 
@@ -108,8 +108,11 @@ const TOUCHES: Readonly<Record<string, Touches>> = {
   traits: ofCollection,
   listings: ofCollection,
   orders: (event, { queryKey }) => {
-    const { collection, maker } = queryKey[1] as OrderFilter;
-    return maker === undefined ? isOf(event, collection) : isSameAccount(event.from, maker) || event.kind === 'reorg';
+    const { collection, maker, side } = queryKey[1] as OrderFilter;
+    if (event.side !== null && event.side !== side) return false;
+    return maker === undefined
+      ? isOf(event, collection)
+      : event.kind === 'reorg' || isSameAccount(event.from, maker) || isSameAccount(event.to, maker);
   },
   sales: (event, query) => (event.kind === 'sale' || event.kind === 'reorg') && ofCollection(event, query),
   history: ofCollection,

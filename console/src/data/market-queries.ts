@@ -188,11 +188,18 @@ export const salesQuery = (id: string) =>
       client.listSales({ id, limit: SALES_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
   });
 
-/** Whose orders are listed. Exactly one of the two is given. */
-export type OrderFilter = { collection: string; maker?: undefined } | { collection?: undefined; maker: string };
+export type OrderSide = NonNullable<ListOrdersParameters['side']>;
+/** Whose orders of one side are listed: those of a collection, of a token (of the side `bid`: those that its owner can accept), or of an account. */
+export type OrderFilter = { side: OrderSide } & (
+  | { collection: string; token?: string; maker?: undefined }
+  | { collection?: undefined; maker: string }
+);
 export type OrderStatus = NonNullable<ListOrdersParameters['status']>;
 
-/** All orders, also several of one token or seller. Those of a collection that can be bought begin with the cheapest, all others with the newest. */
+/**
+ * All orders, also several of one token or maker. Active orders of a collection begin with the best: the cheapest ask, the bid with the highest
+ * proceeds. All other lists begin with the newest.
+ */
 export const ordersQuery = (filter: OrderFilter, status: OrderStatus, limit = ORDERS_PER_PAGE) =>
   infiniteQueryOptions({
     ...paged,
@@ -203,6 +210,10 @@ export const ordersQuery = (filter: OrderFilter, status: OrderStatus, limit = OR
     },
     placeholderData: keepPreviousData,
   });
+
+/** The active bid with the highest proceeds: of all bids for tokens of the collection, or of those that the owner of the token can accept. */
+export const topBidQuery = (collection: string, token?: string) =>
+  ordersQuery({ side: 'bid', collection, ...(token !== undefined && { token }) }, 'active', 1);
 
 /** Reads all listings of the window, cheapest first. `isComplete` is false if the service could not read the mirrored listings. */
 export const listingsQuery = (id: string) =>

@@ -30,11 +30,12 @@ const SKELETONS = 8;
 const KINDS = {
   sales: ['sale'],
   listings: ['list', 'reprice', 'revalidate'],
+  bids: ['bid', 'bid-cancel', 'bid-expire', 'bid-invalidate', 'bid-revalidate'],
   ended: ['cancel', 'expire', 'invalidate', 'fill'],
   transfers: ['mint', 'transfer', 'burn'],
 } as const satisfies Record<string, readonly ActivityKind[]>;
 const ALL = 'all';
-const CHOICES: readonly ['all', ...(keyof typeof KINDS)[]] = [ALL, 'sales', 'listings', 'ended', 'transfers'];
+const CHOICES: readonly ['all', ...(keyof typeof KINDS)[]] = [ALL, 'sales', 'listings', 'bids', 'ended', 'transfers'];
 
 export function ActivityList({ whose }: { whose: ActivityFilter }) {
   const url = useUrlState();
@@ -125,6 +126,8 @@ const BADGES: Readonly<Partial<Record<ActivityKind, string>>> = {
   list: 'badge-accent',
   reprice: 'badge-accent',
   revalidate: 'badge-accent',
+  bid: 'badge-accent',
+  'bid-revalidate': 'badge-accent',
 };
 
 const kindColumn: Column<Row> = {
@@ -215,9 +218,11 @@ function Party({ address, wallet }: { address: string | null; wallet: string | n
   return <Account address={address} />;
 }
 
-/** A change of a floor concerns no token, because a floor belongs to a collection. A sale may be of several tokens. */
-const others = ({ kind }: Row) => (
-  <span class="muted">{kind === 'sale' ? texts.activity.several : texts.activity.collection}</span>
+/** A change of a floor concerns no token, because a floor belongs to a collection. A sale may be of several tokens, and a bid for any of several. */
+const others = ({ kind, side }: Row) => (
+  <span class="muted">
+    {side === 'bid' ? texts.activity.anyToken : kind === 'sale' ? texts.activity.several : texts.activity.collection}
+  </span>
 );
 
 function toColumns({ token, wallet }: ActivityFilter): readonly Column<Row>[] {

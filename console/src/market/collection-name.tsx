@@ -1,9 +1,10 @@
-// The name under which the console shows a collection.
+// The name and the picture with which the console shows a collection.
 
 import { useQuery } from '@tanstack/preact-query';
 import { collectionNameQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
 import { toVisibleName } from '../format/strangers-text.ts';
+import { Picture } from '../parts/picture.tsx';
 
 /** The name in the record of the collection, or else a short form of its id. */
 export function collectionName({ id, name }: { id: string; name: string | null }): string {
@@ -14,6 +15,11 @@ export function collectionName({ id, name }: { id: string; name: string | null }
 export function CollectionName({ id }: { id: string }) {
   const { data } = useQuery(collectionNameQuery(id));
   return <>{collectionName({ id, name: data?.name ?? null })}</>;
+}
+
+export function CollectionPicture({ id, class: name }: { id: string; class: string }) {
+  const { data } = useQuery(collectionNameQuery(id));
+  return <Picture url={data?.image ?? null} alt="" seed={id} class={name} />;
 }
 
 /** The id is the chain and the address: `base_0x2a70…778a` is displayed as `0x2a70…778a`. */

@@ -16,6 +16,10 @@ export function walletPath(address: string): string {
   return `/w/${encodeURIComponent(address)}`;
 }
 
+export function orderPath(orderId: string): string {
+  return `/o/${encodeURIComponent(orderId)}`;
+}
+
 /** Rows on Solana, and some other rows, have no contract address. Their path contains the id of the collection instead. */
 export function tokenPath({ chain, collectionId, contractAddress, tokenId, mint }: Asset): string {
   return ['/t', chain, contractAddress ?? collectionId, mint ?? tokenId ?? ''].map(encodePart).join('/');

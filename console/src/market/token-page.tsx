@@ -1,9 +1,8 @@
 // The page of one token.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useParams } from 'wouter-preact';
-import type { Activity, ActivityKind, MarketItem, Order, Token } from '../../../client/src/market.ts';
+import type { Activity, ActivityKind, MarketItem, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
 import { useIsLocalChain } from '../data/use-local-chain.ts';
@@ -14,10 +13,10 @@ import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorBoundary } from '../parts/error-boundary.tsx';
-import { WarningIcon } from '../parts/icons.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
 import { OutsideLink } from '../parts/outside-link.tsx';
+import { Row } from '../parts/row.tsx';
 import { ErrorPanel, Skeleton } from '../parts/states.tsx';
 import { Expiry, Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
@@ -27,11 +26,11 @@ import { texts as shared } from '../texts.ts';
 import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
 import { collectionName } from './collection-name.tsx';
+import { OrderState, PriceSplit } from './order-state.tsx';
 import { unitsOf } from './order-units.ts';
 import { explorerUrl, marketplaceName, marketplaceUrl } from './outside-links.ts';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
-import { Transaction } from './transaction.tsx';
 import { Link } from '../parts/link.tsx';
 import { texts } from './texts.ts';
 import './token-page.css';
@@ -198,80 +197,6 @@ function MarketplaceLink({ listing }: { listing: MarketItem }) {
   );
 }
 
-/** The parts of the buyer total. If the price of the order already includes the fees, they are shown as one amount. */
-function PriceSplit({ price: { ask, platformFee, royalty, fees } }: { price: NonNullable<Order['buyerPrice']> }) {
-  const isDivided = platformFee !== null && royalty !== null;
-  return (
-    <dl class="rows price-split">
-      <Row name={texts.token.ask}>
-        <Price price={ask} />
-      </Row>
-      {isDivided && (
-        <>
-          <Row name={texts.token.platformFee}>
-            <Price price={platformFee} />
-          </Row>
-          <Row name={texts.token.royalty}>
-            <Price price={royalty} />
-          </Row>
-        </>
-      )}
-      {!isDivided && (
-        <Row name={texts.token.includedFees}>
-          {fees.raw === 0n ? <span class="muted">{texts.token.noFees}</span> : <Price price={fees} />}
-        </Row>
-      )}
-    </dl>
-  );
-}
-
-/** The state of an order, the reason for this state, and what has happened to the order. */
-function OrderState({ order: { status, dormant, evidence, listing } }: { order: Order }) {
-  const { chain } = listing;
-  return (
-    <>
-      {dormant && (
-        <div class="note note-warn">
-          <WarningIcon />
-          <div>
-            <strong>{texts.token.dormantTitle}</strong>
-            {dormant.reasons.map((reason) => (
-              <p key={reason}>{texts.token.dormant[reason]}</p>
-            ))}
-          </div>
-        </div>
-      )}
-      <p class="order-state">
-        <span class={status === 'active' && !dormant ? 'badge badge-good' : 'badge'}>
-          {texts.token.statuses[status]}
-        </span>{' '}
-        <span class="muted">
-          {status === 'active' ? (dormant ? null : texts.token.whyListed) : texts.token.whyEnded[status]}
-        </span>
-      </p>
-      {evidence.length > 0 && (
-        <ol class="evidence" aria-label={texts.token.evidence}>
-          {evidence.map(({ kind, at, block, tx }) => (
-            <li key={`${kind} ${at} ${tx}`}>
-              <span>{texts.token.evidenceKinds[kind] ?? kind}</span>{' '}
-              <span class="muted">
-                <Time at={at} />
-                {block !== null && ` · ${texts.token.block(formatCount(block))}`}
-                {tx !== null && (
-                  <>
-                    {' · '}
-                    <Transaction chain={chain} tx={tx} />
-                  </>
-                )}
-              </span>
-            </li>
-          ))}
-        </ol>
-      )}
-    </>
-  );
-}
-
 /** The kinds of activity that change the state of an order. */
 const ORDER_KINDS = new Set<ActivityKind>(['list', 'reprice', 'fill', 'cancel', 'expire', 'invalidate', 'revalidate']);
 
@@ -396,15 +321,6 @@ function Copied({ text, shown = text, label }: { text: string; shown?: string; l
       <span class="mono truncate">{shown}</span>
       <CopyButton text={text} label={label} />
     </span>
-  );
-}
-
-function Row({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div class="row">
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -68,11 +68,11 @@ export function WalletPage() {
         label={texts.wallet.tabsLabel}
         value={tab}
         segments={TABS.map((id) => ({ value: id, name: texts.wallet[id] }))}
-        hrefOf={(id) => url.href({ tab: id === TABS[0] ? null : id, kind: null, status: null })}
+        hrefOf={(id) => url.href({ tab: id === TABS[0] ? null : id, kind: null, side: null, status: null })}
       />
       {tab === 'tokens' && <WalletTokens address={address} />}
       {tab === 'collections' && <WalletCollections address={address} />}
-      {tab === 'orders' && <OrderList filter={{ maker: address }} />}
+      {tab === 'orders' && <OrderList whose={{ maker: address }} />}
       {tab === 'activity' && <ActivityList whose={{ wallet: address }} />}
     </div>
   );

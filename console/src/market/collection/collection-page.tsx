@@ -109,6 +109,7 @@ export function CollectionPage() {
               view: null,
               range: null,
               kind: null,
+              side: null,
               status: null,
             })
           }
@@ -126,7 +127,7 @@ function ActivityTab({ collection }: { collection: MarketCollection }) {
 }
 
 function CollectionOrders({ collection }: { collection: MarketCollection }) {
-  return <OrderList filter={{ collection: collection.id }} />;
+  return <OrderList whose={{ collection: collection.id }} />;
 }
 
 function CollectionHead({ collection }: { collection: MarketCollection }) {

@@ -22,7 +22,7 @@ const PAGES_MAX = 20;
 const ORDERS_PER_PAGE = 100;
 
 export function DepthTab({ collection: { id } }: { collection: MarketCollection }) {
-  const query = useInfiniteQuery(ordersQuery({ collection: id }, 'active', ORDERS_PER_PAGE));
+  const query = useInfiniteQuery(ordersQuery({ side: 'ask', collection: id }, 'active', ORDERS_PER_PAGE));
   const { data, isError, isFetching, hasNextPage, fetchNextPage } = query;
   const isFilling = hasNextPage && !isError && (data?.pages.length ?? 0) < PAGES_MAX;
   useEffect(() => {

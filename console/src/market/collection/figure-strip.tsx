@@ -1,10 +1,10 @@
 // The figures of a collection. The name of a figure is a button that shows where the figure comes from.
 
-import { useQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MarketCollection, Provenance } from '../../../../client/src/market.ts';
-import { provenanceQuery } from '../../data/market-queries.ts';
+import { provenanceQuery, topBidQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Change } from '../../parts/change.tsx';
@@ -43,6 +43,9 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
         <Figure id={id} name={texts.collection.buyerFloor} figure={null}>
           <BuyerFloor collection={collection} />
         </Figure>
+        <Figure id={id} name={texts.collection.topBid} figure={null}>
+          <TopBid id={id} />
+        </Figure>
         <Figure
           id={id}
           name={texts.collection.volumeDay}
@@ -79,6 +82,20 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
         {isOpen ? texts.collection.fewerFigures : texts.collection.allFigures}
       </button>
     </section>
+  );
+}
+
+/** What the seller of any one token of the collection can get at most. */
+function TopBid({ id }: { id: string }) {
+  const { data, isPending } = useInfiniteQuery(topBidQuery(id));
+  if (isPending) return <Skeleton width="72px" height="24px" />;
+  const [best] = data?.pages[0]?.data ?? [];
+  return (
+    <Price
+      price={best?.proceeds ?? null}
+      reason={data ? texts.orders.empty.bid.active : shared.unknown.failed}
+      isStacked
+    />
   );
 }
 
