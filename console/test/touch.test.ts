@@ -23,7 +23,7 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     const figures = page.locator('.figure:visible');
     assert.equal(await figures.count(), 3);
     await page.tap('.figures-more');
-    assert.equal(await figures.count(), 9);
+    assert.equal(await figures.count(), 10);
   });
 
   test('the choices of a collection and of the market fit in their lines, and each shows what is chosen', async () => {
