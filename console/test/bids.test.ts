@@ -132,6 +132,22 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector('h1:has-text("Ask: Evening")');
   });
 
+  test('the page of a token has the bids that its owner can accept, and the top bid, as they change', async () => {
+    const { page } = await app.open(`/t/ethereum/${subject.address}/3`);
+    const wanted = page.locator('[aria-label="Bids that the owner can accept"] .table-body [data-row]');
+    await wanted.nth(2).waitFor();
+    assert.deepEqual(await wanted.allTextContents(), ['Any token', 'Wind: Gale', '1 of 2 chosen tokens']);
+    const top = page.locator('.token-last-sale:has-text("Top bid")');
+    assert.match((await top.textContent()) ?? '', /^Top bid4.75 ETH.*Any token$/);
+    await submit('rival', { wanted: { root: toTokenRoot(GALES) }, price: 8n * ETHER }, { tokenIds: GALES });
+    await top.filter({ hasText: '8 ETH' }).waitFor();
+    await cancel('rival');
+    await top.filter({ hasText: '4.75 ETH' }).waitFor();
+    await visit(page, `${app.service.url}/t/ethereum/${subject.address}/1`);
+    await page.waitForSelector('.token-last-sale:has-text("Any token")');
+    assert.deepEqual(await wanted.allTextContents(), ['Any token', '1 of 2 chosen tokens']);
+  });
+
   test('the orders of a wallet have its bids', async () => {
     const { page } = await app.open(`/w/${BIDDER}?tab=orders&side=bid`);
     const rows = page.locator('[aria-label=Bids] .table-body [role=row]');
@@ -154,6 +170,7 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
         'bid-gales': `/o/${ids['gales']}`,
         'bid-later': `/o/${ids['later']}`,
         'bids-activity': '/c/subject?tab=activity',
+        'token-bids': `/t/ethereum/${subject.address}/2`,
         'wallet-bids': `/w/${BIDDER}?tab=orders&side=bid`,
       })) {
         await visit(opened.page, app.service.url + path);

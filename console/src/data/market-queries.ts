@@ -211,9 +211,8 @@ export const ordersQuery = (filter: OrderFilter, status: OrderStatus, limit = OR
     placeholderData: keepPreviousData,
   });
 
-/** The active bid with the highest proceeds: of all bids for tokens of the collection, or of those that the owner of the token can accept. */
-export const topBidQuery = (collection: string, token?: string) =>
-  ordersQuery({ side: 'bid', collection, ...(token !== undefined && { token }) }, 'active', 1);
+/** The active bid of a collection with the highest proceeds. */
+export const topBidQuery = (collection: string) => ordersQuery({ side: 'bid', collection }, 'active', 1);
 
 /** Reads all listings of the window, cheapest first. `isComplete` is false if the service could not read the mirrored listings. */
 export const listingsQuery = (id: string) =>

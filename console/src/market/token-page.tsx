@@ -30,6 +30,7 @@ import { OrderState, PriceSplit } from './order-state.tsx';
 import { unitsOf } from './order-units.ts';
 import { explorerUrl, marketplaceName, marketplaceUrl } from './outside-links.ts';
 import { collectionPath } from './paths.ts';
+import { TokenBids, TopBid } from './token-bids.tsx';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
 import { texts } from './texts.ts';
@@ -76,7 +77,10 @@ export function TokenPage() {
         </ErrorBoundary>
         <IdentityPanel token={token} />
       </div>
-      <section class="token-history">
+      <ErrorBoundary subject={subject}>
+        <TokenBids token={token} />
+      </ErrorBoundary>
+      <section class="token-wide">
         <h2 class="section-title">{texts.token.history}</h2>
         <ErrorBoundary subject={subject}>
           <ActivityList whose={{ collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' }} />
@@ -124,6 +128,7 @@ function ListingPanel({ token, activity }: { token: Token; activity: readonly Ac
   return (
     <section class="panel token-listing" aria-label={texts.token.listing}>
       {listing ? <Listing token={token} listing={listing} /> : <Unlisted activity={activity} />}
+      <TopBid token={token} />
       {lastSale && (
         <p class="token-last-sale">
           <span class="muted">{texts.token.lastSale}</span>

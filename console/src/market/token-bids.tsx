@@ -1,0 +1,54 @@
+// The bids that the owner of a token can accept: those for this token, and those for any of several tokens of which it is one.
+
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
+import type { Token } from '../../../client/src/market.ts';
+import { ordersQuery } from '../data/market-queries.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { Link } from '../parts/link.tsx';
+import { MoreRows } from '../parts/more-rows.tsx';
+import { Price } from '../parts/price.tsx';
+import { toBidColumns } from './order-columns.tsx';
+import { orderPath } from './paths.ts';
+import { texts } from './texts.ts';
+import { Wanted } from './wanted.tsx';
+
+/** The highest proceeds that the owner can have now. */
+export function TopBid({ token }: { token: Token }) {
+  const [best] = useBids(token).bids;
+  if (!best) return null;
+  return (
+    <p class="token-last-sale">
+      <span class="muted" data-tip={texts.token.topBidWhy}>
+        {texts.token.topBid}
+      </span>
+      <span>
+        <Price price={best.proceeds} /> <span class="muted">·</span>{' '}
+        <Link class="link" href={orderPath(best.orderId)}>
+          <Wanted order={best} />
+        </Link>
+      </span>
+    </p>
+  );
+}
+
+/** All of them, the highest proceeds first. */
+export function TokenBids({ token }: { token: Token }) {
+  const { bids, query } = useBids(token);
+  const hasUnits = bids.some(({ quantity }) => quantity !== '1');
+  const columns = useMemo(() => toBidColumns({ isOfWallet: false, hasUnits }), [hasUnits]);
+  if (bids.length === 0) return null;
+  return (
+    <section class="token-wide">
+      <h2 class="section-title">{texts.token.bids}</h2>
+      <DataTable label={texts.token.bids} columns={columns} rows={bids} keyOf={({ orderId }) => orderId} isDense />
+      <MoreRows query={query} />
+    </section>
+  );
+}
+
+function useBids({ collectionId, mint, tokenId }: Token) {
+  const filter = { side: 'bid', collection: collectionId, token: mint ?? tokenId ?? '' } as const;
+  const query = useInfiniteQuery(ordersQuery(filter, 'active'));
+  return { bids: query.data?.pages.flatMap(({ data }) => data) ?? [], query };
+}
