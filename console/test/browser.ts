@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { chooseTheme, launchFirefox } from './firefox.ts';
+import { chooseTheme, isOfPolicy, launchFirefox } from './firefox.ts';
 
 /** Where Firefox is. Without it, the tests run in Chromium. */
 const FIREFOX = process.env['FIREFOX'];
@@ -55,7 +55,9 @@ export async function openPage(browser: Browser, { width, scheme, isTouch = fals
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') errors.push(`console: ${message.text()}`);
   });
-  page.on('pageerror', (error) => errors.push(`exception: ${error.message}`));
+  page.on('pageerror', ({ message }) => {
+    if (FIREFOX === undefined || !isOfPolicy(message)) errors.push(`exception: ${message}`);
+  });
   page.on('response', (response) => {
     if (response.status() >= 400) errors.push(`${response.status()} ${response.url()}`);
   });

@@ -24,5 +24,11 @@ export async function launchFirefox(executablePath: string): Promise<Browser> {
 
 /** Firefox cannot emulate the theme of the system, so the theme is chosen in the console. */
 export async function chooseTheme(context: BrowserContext, theme: 'light' | 'dark'): Promise<void> {
-  await context.addInitScript(`localStorage.setItem('theme', '${theme}')`);
+  // The first page of a tab, about:blank, has no storage.
+  await context.addInitScript(`if (origin !== 'null') localStorage.setItem('theme', '${theme}')`);
+}
+
+/** Firefox reports what its Content-Security-Policy forbids to axe, because Playwright cannot switch off the policy there. */
+export function isOfPolicy(error: string): boolean {
+  return /blocked (a JavaScript eval|an inline style)|eval\(\) blocked by CSP/.test(error);
 }
