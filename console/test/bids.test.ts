@@ -97,6 +97,20 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector('.table-body [role=row]:has-text("Any token"):has-text("later")');
   });
 
+  test('a bid is read again by the lists of bids only', async () => {
+    const { page } = await app.open('/c/subject?tab=orders');
+    const sides: (string | null)[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('/orders')) sides.push(searchParams.get('side'));
+    });
+    await submit('other', { wanted: { tokenId: 1n }, price: 7n * ETHER });
+    await page.locator('.figure:has-text("Top bid") >> text=/^7 ETH/').waitFor();
+    await cancel('other');
+    await page.locator('.figure:has-text("Top bid") >> text=/^4.75 ETH/').waitFor();
+    assert.deepEqual([...new Set(sides)], ['bid']);
+  });
+
   test('the top bid of a collection follows the stream, and so does the list of bids', async () => {
     const { page } = await app.open(BIDS);
     const top = page.locator('.figure:has-text("Top bid")');

@@ -93,10 +93,10 @@ function isOfToken(
 ): boolean {
   if (!token || !isOf(event, token.collectionId)) return false;
   const id = token.mint ?? token.tokenId;
-  if (event.kind === 'reorg') return true;
   return (
-    id !== null &&
-    ((event.mint ?? event.tokenId) === id || (event.tokens ?? []).some(({ mint, tokenId }) => (mint ?? tokenId) === id))
+    event.kind === 'reorg' ||
+    (event.mint ?? event.tokenId) === id ||
+    (event.tokens ?? []).some(({ mint, tokenId }) => (mint ?? tokenId) === id)
   );
 }
 
@@ -110,9 +110,7 @@ const TOUCHES: Readonly<Record<string, Touches>> = {
   orders: (event, { queryKey }) => {
     const { collection, maker, side } = queryKey[1] as OrderFilter;
     if (event.side !== null && event.side !== side) return false;
-    return maker === undefined
-      ? isOf(event, collection)
-      : event.kind === 'reorg' || isSameAccount(event.from, maker) || isSameAccount(event.to, maker);
+    return maker === undefined ? isOf(event, collection) : isSameAccount(event.from, maker) || event.kind === 'reorg';
   },
   sales: (event, query) => (event.kind === 'sale' || event.kind === 'reorg') && ofCollection(event, query),
   history: ofCollection,
