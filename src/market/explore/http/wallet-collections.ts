@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { parseAnyAddress } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { closed, dateTimeOrNull, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import type { Figure, ProvenanceKind } from '../../provenance/figure.ts';
 import { PROVENANCE_KINDS } from '../../provenance/figure.ts';
@@ -146,7 +146,7 @@ export function registerWalletCollectionsRoute(app: FastifyInstance, context: Ex
     },
     respond: async ({ address = '' }, { chain = null, cursor, limit }) => {
       const account = parseAnyAddress(address);
-      if (!account) throw new ServiceError('bad_request', 'Path parameter address is not an EVM or Solana address');
+      if (!account) throw parameterError('address', 'is not an EVM or Solana address', 'Path');
       const scope = `wallet collections ${account} ${chain ?? '*'}`;
       const after = cursor === undefined ? null : readCursor(cursorSecret, { scope, list: 'this list' }, cursor);
       const [page, prices] = await Promise.all([
