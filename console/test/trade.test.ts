@@ -1,14 +1,15 @@
-// Tests trading in a real browser, on a local chain with the real Seaport: listing, buying and cancelling with a wallet, and how each of
+// Tests trading in a real browser, on a local chain with the real Seaport: listing, buying, cancelling and accepting bids with a wallet, and how each of
 // these can fail.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { HDAccount } from 'viem/accounts';
-import { encodeFunctionData } from 'viem';
+import type { Address } from 'viem';
+import { encodeFunctionData, zeroHash } from 'viem';
 import type { StreamEvent } from '../../client/src/market.ts';
 import { createMarketClient } from '../../client/src/market.ts';
-import { fromWireComponents } from '../../devnet/orders.ts';
+import { buildBid, fromWireComponents, signOrder, toWireComponents } from '../../devnet/orders.ts';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import type { WatchedPage } from './browser.ts';
 import {
@@ -257,8 +258,28 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     });
   }
 
+  test('the holder of a token accepts a bid for this token, and a bid for any token of the collection', async () => {
+    for (const isOfMany of [false, true]) {
+      const tokenId = takeToken();
+      await bid(market, { contract, tokenId: isOfMany ? null : BigInt(tokenId) });
+      const opened = await openToken(tokenId, { account: seller });
+      const { page, context } = opened;
+      // The bidder pays 0.5 ETH, of which 5 % are the royalty.
+      await button(page, 'Accept the top bid for 0.475 ETH').click();
+      await finished(page, 'The token is sold to the bidder.');
+      assert.equal(
+        await market.rpc.call('eth_call', { to: contract, data: ownerOf(tokenId) }, 'latest'),
+        toWord(market.world.people[0]?.address ?? ''),
+      );
+      await page.waitForSelector('.table-row:has-text("Sold"):has-text("0.5 ETH")');
+      await button(page, /^Accept/).waitFor({ state: 'detached' });
+      await assertGoodPage(opened, `trade-accepted-${isOfMany ? 'any' : 'item'}`, DESKTOP);
+      await context.close();
+    }
+  });
+
   test('without a wallet the page does not load the code for trading', async () => {
-    const [tokenId = assert.fail()] = tokens;
+    const tokenId = '1';
     const loadsTrading = (page: Page) =>
       page.evaluate<boolean>(
         `performance.getEntriesByType('resource').some(({ name }) => name.includes('trade-panel'))`,
@@ -306,6 +327,38 @@ function ownerOf(tokenId: string) {
 
 function toWord(address: string): string {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+}
+
+/** Submits a bid of 0.5 ETH with a royalty of 5 %, for one token or, if `tokenId` is null, for any. */
+async function bid(
+  { world, rpc, service }: DevnetMarket,
+  { contract, tokenId }: { contract: string; tokenId: bigint | null },
+): Promise<void> {
+  const { people, chain, protocol, collections } = world;
+  const [bidder = assert.fail()] = people;
+  const { royalty } = collections.find(({ address }) => address === contract) ?? assert.fail();
+  const { timestamp } = await rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+  const components = buildBid({
+    offerer: bidder.address,
+    contract: contract as Address,
+    tokenId,
+    currency: protocol.wrapped.address,
+    price: 500_000_000_000_000_000n,
+    shares: [royalty],
+    conduitKey: zeroHash,
+    startTime: Number(timestamp),
+    endTime: Number(timestamp) + 3_600,
+    salt: 1n,
+    counter: 0n,
+  });
+  const { signature } = await signOrder(bidder.account, chain.chainId, components);
+  const key = await service.operate('keys.create', { scopes: ['orders:write'] });
+  const response = await fetch(`${service.url}/intake/v1/orders`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key.body.result.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ chain: 'ethereum', order: { parameters: toWireComponents(components), signature } }),
+  });
+  assert.equal(response.status, 201, await response.text());
 }
 
 type Approval = { account: string; contract: string; isApproved: boolean };

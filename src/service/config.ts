@@ -243,7 +243,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'chain=hash of its first block, comma-separated',
     meaning:
-      'Local and test chains on which the web console offers to list, buy and cancel with a wallet. Signed orders for these chains are also accepted without an API key. The hash keeps wallets from signing for another chain with the same id. `mercat devnet` sets this setting. Empty: no trading.',
+      'Local and test chains on which the web console offers to trade with a wallet. Signed orders for these chains are also accepted without an API key. The hash keeps wallets from signing for another chain with the same id. `mercat devnet` sets this setting. Empty: no trading.',
     parse: parseTradingChains,
   },
   sourceTimeoutMs: {

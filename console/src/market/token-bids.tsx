@@ -15,7 +15,7 @@ import { Wanted } from './wanted.tsx';
 
 /** The highest proceeds that the owner can have now. */
 export function TopBid({ token }: { token: Token }) {
-  const [best] = useBids(token).bids;
+  const [best] = useTokenBids(token).bids;
   if (!best) return null;
   return (
     <p class="token-last-sale">
@@ -34,7 +34,7 @@ export function TopBid({ token }: { token: Token }) {
 
 /** All of them, the highest proceeds first. */
 export function TokenBids({ token }: { token: Token }) {
-  const { bids, query } = useBids(token);
+  const { bids, query } = useTokenBids(token);
   const hasUnits = bids.some(({ quantity }) => quantity !== '1');
   const columns = useMemo(() => toBidColumns({ isOfWallet: false, hasUnits }), [hasUnits]);
   if (bids.length === 0) return null;
@@ -47,7 +47,8 @@ export function TokenBids({ token }: { token: Token }) {
   );
 }
 
-function useBids({ collectionId, mint, tokenId }: Token) {
+/** The active bids that the owner can accept, the highest proceeds first. */
+export function useTokenBids({ collectionId, mint, tokenId }: Token) {
   const filter = { side: 'bid', collection: collectionId, token: mint ?? tokenId ?? '' } as const;
   const query = useInfiniteQuery(ordersQuery(filter, 'active'));
   return { bids: query.data?.pages.flatMap(({ data }) => data) ?? [], query };

@@ -83,7 +83,7 @@ export const texts = {
   webhooksOldest: (age: string) => `The oldest due delivery has been due for ${age}.`,
   trading: 'Trading',
   tradingOf: (chains: string) =>
-    `The console offers to list, buy and cancel with a wallet on ${chains}. Orders for these chains need no key.`,
+    `The console offers to trade with a wallet on ${chains}. Orders for these chains need no key.`,
   limits: 'Rate limits',
   limitsAlone: 'Each process counts the requests of its clients by itself.',
   limitsShared: 'The nodes count the requests of clients together, through Redis.',

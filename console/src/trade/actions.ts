@@ -1,4 +1,4 @@
-// Lists tokens, buys listings and cancels listings. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
+// Lists tokens, buys listings, cancels listings and accepts bids. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
 // messages.
 
 import type { Address, Hex } from 'viem';
@@ -13,7 +13,7 @@ import { pause } from './chain.ts';
 import { TradeFailure } from './failure.ts';
 import { toListingOrder, toTypedDataJson } from '../../../client/src/seaport.ts';
 import type { Fulfilment } from './seaport.ts';
-import { toCancelCall, toFillCall, totalOf } from './seaport.ts';
+import { termsOf, toAcceptCall, toCancelCall, toFillCall, totalOf } from './seaport.ts';
 import { texts } from './texts.ts';
 
 export type Step = keyof typeof texts.steps;
@@ -70,8 +70,9 @@ export type ListingDraft = {
 export async function listToken(
   access: ChainAccess,
   { durationS, ...draft }: ListingDraft,
-  { onStep, onApproved }: Reports,
+  reports: Reports,
 ): Promise<void> {
+  const { onStep } = reports;
   const { account, chain } = access;
   const seaport = chain.seaport.address as Address;
   onStep('reading');
@@ -79,13 +80,8 @@ export async function listToken(
   const { timestamp } = await access.request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
   const startTime = Number(timestamp);
   let approvedAt: number | null = null;
-  if (!(await readIsApproved(access, draft.contract))) {
-    onStep('approving');
-    const args = [seaport, true] as const;
-    const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'setApprovalForAll', args });
-    approvedAt = await access.send({ to: draft.contract, data, value: 0n }, () => onStep('mining'));
-    onApproved();
-  }
+  if (!(await readIsApproved(access, draft.contract)))
+    approvedAt = await approveTokens(access, draft.contract, reports);
   const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
   const parameters = toListingOrder({
     seller: account,
@@ -110,12 +106,23 @@ export async function listToken(
   await submit({ chain: chain.chain, protocolAddress: seaport, order: { parameters, signature } });
 }
 
-/** Waits until the service has read the block, at most `PATIENCE_MS`. The service rejects an order whose approval it has not read. */
-async function untilRead(chain: string, block: number): Promise<void> {
+/** Lets Seaport move the tokens of the account. Returns the block of the approval. */
+async function approveTokens(access: ChainAccess, contract: Address, { onStep, onApproved }: Reports): Promise<number> {
+  onStep('approving');
+  const args = [access.chain.seaport.address as Address, true] as const;
+  const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'setApprovalForAll', args });
+  const block = await access.send({ to: contract, data, value: 0n }, () => onStep('mining'));
+  onApproved();
+  return block;
+}
+
+/** Waits until the service has read the block, at most `PATIENCE_MS`. The service rejects an order whose approval it has not read. Returns whether it has. */
+async function untilRead(chain: string, block: number): Promise<boolean> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(POLL_MS)) {
     const state = await queries.fetchQuery({ ...statusQuery, staleTime: 0 }).catch(() => null);
-    if ((state?.chains?.find((one) => one.chain === chain)?.block ?? 0) >= block) return;
+    if ((state?.chains?.find((one) => one.chain === chain)?.block ?? 0) >= block) return true;
   }
+  return false;
 }
 
 type Submission = Parameters<ReturnType<typeof createIntakeClient>['submitOrder']>[0];
@@ -162,8 +169,36 @@ export async function cancelListing(access: ChainAccess, orderId: string, onStep
   return hasEnded(orderId);
 }
 
-async function requireFulfilment(orderId: string): Promise<Fulfilment> {
-  const { data } = await client.getOrder({ orderId });
+export type Acceptance = { orderId: string; tokenId: string; isOfMany: boolean };
+
+/**
+ * Accepts a bid with one unit of a token. `isOfMany`: whether several tokens meet the bid, so that the service has a proof for this token. Returns
+ * whether the service has read the sale already.
+ */
+export async function acceptBid(
+  access: ChainAccess,
+  { orderId, tokenId, isOfMany }: Acceptance,
+  reports: Reports,
+): Promise<boolean> {
+  const { onStep } = reports;
+  onStep('reading');
+  await access.requireUnchanged();
+  const fulfilment = await requireFulfilment(orderId, isOfMany ? tokenId : undefined);
+  const { contract, fees, currency } = termsOf(fulfilment);
+  if (!(await readIsApproved(access, contract))) await approveTokens(access, contract, reports);
+  // Seaport first pays the price to the seller, and then takes the fees from the seller.
+  const spender = fulfilment.protocolAddress as Address;
+  if (currency !== null) await requireAllowance(access, { currency, amount: fees, spender, ...reports });
+  const call = toAcceptCall(fulfilment, tokenId);
+  await access.rehearse(call);
+  onStep('accepting');
+  const block = await access.send(call, () => onStep('mining'));
+  onStep('following');
+  return untilRead(access.chain.chain, block);
+}
+
+async function requireFulfilment(orderId: string, token?: string): Promise<Fulfilment> {
+  const { data } = await client.getOrder({ orderId, ...(token !== undefined && { token }) });
   if (data.status !== 'active' || !data.fulfilment) throw new TradeFailure(texts.failed.gone, { hasEnded: true });
   return data.fulfilment;
 }
@@ -175,11 +210,16 @@ async function requireNative(access: ChainAccess, amount: bigint): Promise<void>
 
 type Payment = Reports & { currency: Address; amount: bigint; spender: Address };
 
-/** Approves the exact amount unless Seaport is already allowed to spend it. */
 async function requireCurrency(access: ChainAccess, payment: Payment): Promise<void> {
-  const { currency, amount, spender, onStep, onApproved } = payment;
+  const { currency, amount } = payment;
   const balance = await access.read<bigint>(currency, CURRENCY_ABI, 'balanceOf', [access.account]);
   if (balance < amount) throw new TradeFailure(texts.failed.money);
+  await requireAllowance(access, payment);
+}
+
+/** Approves the exact amount unless Seaport is already allowed to spend it. */
+async function requireAllowance(access: ChainAccess, payment: Payment): Promise<void> {
+  const { currency, amount, spender, onStep, onApproved } = payment;
   const allowance = await access.read<bigint>(currency, CURRENCY_ABI, 'allowance', [access.account, spender]);
   if (allowance >= amount) return;
   onStep('approvingCurrency');

@@ -1,7 +1,7 @@
-// The calls that fill and cancel a Seaport order, and what the buyer of an order pays.
+// The calls that fill, accept and cancel a Seaport order, and what the buyer of an order pays.
 
 import type { Address, Hex } from 'viem';
-import { encodeFunctionData, zeroHash } from 'viem';
+import { encodeFunctionData, zeroAddress, zeroHash } from 'viem';
 import { formatAmount } from '../../../client/src/market.ts';
 import type { TradingChain } from '../data/service-state.ts';
 import { SEAPORT_ABI } from './abis.ts';
@@ -27,7 +27,12 @@ type OrderComponents = {
 };
 
 /** A signed order, as `GET /explore/v1/orders/{orderId}` returns it. */
-export type Fulfilment = { protocolAddress: string; parameters: object; signature: string };
+export type Fulfilment = {
+  protocolAddress: string;
+  parameters: object;
+  signature: string;
+  criteriaProof: readonly string[] | null;
+};
 
 const ERC20 = 1;
 
@@ -61,6 +66,38 @@ export function toFillCall(fulfilment: Fulfilment): Call {
   const order = { parameters, signature: fulfilment.signature as Hex };
   const data = encodeFunctionData({ abi: SEAPORT_ABI, functionName: 'fulfillOrder', args: [order, zeroHash] });
   return { to: fulfilment.protocolAddress as Address, data, value: currency === null ? amount : 0n };
+}
+
+/** What a bid is for, and what the seller of one unit pays as fees out of the price. */
+export function termsOf({ parameters }: Fulfilment) {
+  const [wanted, ...fees] = componentsOf(parameters).consideration;
+  if (!wanted) throw new Error('the bid is for nothing');
+  const units = BigInt(wanted.startAmount);
+  const total = fees.reduce((sum, { startAmount }) => sum + BigInt(startAmount), 0n);
+  return { contract: wanted.token, units, fees: total / units, currency: fees[0]?.token ?? null };
+}
+
+/** `side` of a resolver: the consideration. */
+const CONSIDERATION = 1;
+
+/** The call with which the holder of a token accepts a bid for one unit. The proof shows that the token is one of those that the bid is for. */
+export function toAcceptCall(fulfilment: Fulfilment, tokenId: string): Call {
+  const { counter: _, ...components } = toStruct(fulfilment.parameters);
+  const parameters = { ...components, totalOriginalConsiderationItems: BigInt(components.consideration.length) };
+  const signature = fulfilment.signature as Hex;
+  const order = {
+    parameters,
+    numerator: 1n,
+    denominator: termsOf(fulfilment).units,
+    signature,
+    extraData: '0x' as Hex,
+  };
+  const criteriaProof = fulfilment.criteriaProof as readonly Hex[] | null;
+  const resolver = { orderIndex: 0n, side: CONSIDERATION, index: 0n, identifier: BigInt(tokenId) };
+  const resolvers = criteriaProof === null ? [] : [{ ...resolver, criteriaProof }];
+  const args = [order, resolvers, zeroHash, zeroAddress] as const;
+  const data = encodeFunctionData({ abi: SEAPORT_ABI, functionName: 'fulfillAdvancedOrder', args });
+  return { to: fulfilment.protocolAddress as Address, data, value: 0n };
 }
 
 /** The call with which the seller cancels an order on the chain, so that nobody can fill it. */

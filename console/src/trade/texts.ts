@@ -19,6 +19,7 @@ export const texts = {
   buyRest: (price: string) => `Buy the remaining units for at most ${price}`,
   wrapped: (amount: string) => `${amount} (wrapped)`,
   cancel: 'Cancel the listing',
+  accept: (proceeds: string) => `Accept the top bid for ${proceeds}`,
   cannotFill: 'This listing cannot be bought here: the service has no signature of its seller.',
   nothing: 'This wallet does not hold the token, and the token is not listed.',
   form: {
@@ -45,6 +46,7 @@ export const texts = {
     submitting: 'Sending the listing to the service',
     buying: 'Confirm the purchase in the wallet',
     cancelling: 'Confirm the cancel in the wallet',
+    accepting: 'Confirm the sale in the wallet',
     mining: 'Waiting until the transaction is in a block',
     following: 'Waiting until the service has read the block',
   } satisfies Record<string, string>,
@@ -52,12 +54,14 @@ export const texts = {
     listed: 'The token is listed.',
     bought: 'The token is yours.',
     cancelled: 'The listing is cancelled.',
+    accepted: 'The token is sold to the bidder.',
   },
   /** What has failed, and what the failure has not changed. */
   failed: {
     list: 'The token is not listed.',
     buy: 'The token was not bought, and its price was not paid.',
     cancel: 'The listing is not cancelled. Others may still be able to buy the token.',
+    accept: 'The bid is not accepted, and the token is not sold.',
     rejected: 'You rejected the request in the wallet.',
     approved: 'The approval that you gave before stays in force.',
     wouldFail: (reason: string) => `The chain would reject the transaction now${reason}, so it was not sent.`,

@@ -1,4 +1,4 @@
-// The panel of trading on the page of a token: connect a wallet, then list, buy or cancel, as the wallet's holdings allow.
+// The panel of trading on the page of a token: connect a wallet, then list, buy, cancel or accept a bid, as the wallet's holdings allow.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
@@ -10,10 +10,11 @@ import { orderQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
 import { formatCount } from '../format/amount.ts';
 import { unitsOf } from '../market/order-units.ts';
+import { useTokenBids } from '../market/token-bids.tsx';
 import { chainName } from '../parts/chain-mark.tsx';
 import { useStore } from '../shell/store.ts';
-import type { ListingDraft, Reports } from './actions.ts';
-import { buyListing, cancelListing, listToken, readHolding } from './actions.ts';
+import type { Acceptance, ListingDraft, Reports } from './actions.ts';
+import { acceptBid, buyListing, cancelListing, listToken, readHolding } from './actions.ts';
 import { ChainAccess, pause } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { WALLET, connect, connectAgain, connection, networkQuery, switchChain } from './connection.ts';
@@ -21,7 +22,7 @@ import { toTradeFailure } from './failure.ts';
 import { ListDialog } from './list-dialog.tsx';
 import type { Outcome } from './progress.tsx';
 import { Progress } from './progress.tsx';
-import { describeTotal } from './seaport.ts';
+import { describeAmount, describeTotal } from './seaport.ts';
 import { texts } from './texts.ts';
 import type { Wallet } from './wallets.ts';
 
@@ -94,7 +95,7 @@ function Connected({ connected, token, chain }: ConnectedProps) {
   );
 }
 
-type Goal = 'list' | 'buy' | 'cancel';
+type Goal = 'list' | 'buy' | 'cancel' | 'accept';
 
 function Actions({ connected, token, chain }: ConnectedProps) {
   const access = new ChainAccess(connected, chain);
@@ -152,6 +153,7 @@ function Actions({ connected, token, chain }: ConnectedProps) {
         onList={() => setListing(true)}
         onBuy={(orderId) => void run('buy', (reports) => buyListing(access, orderId, reports))}
         onCancel={(orderId) => void run('cancel', ({ onStep }) => cancelListing(access, orderId, onStep))}
+        onAccept={(acceptance) => void run('accept', (reports) => acceptBid(access, acceptance, reports))}
       />
       {outcome && <Progress outcome={outcome} onDismiss={() => setOutcome(null)} />}
       {isListing && (
@@ -167,7 +169,7 @@ function Actions({ connected, token, chain }: ConnectedProps) {
   );
 }
 
-const DONE = { list: 'listed', buy: 'bought', cancel: 'cancelled' } as const;
+const DONE = { list: 'listed', buy: 'bought', cancel: 'cancelled', accept: 'accepted' } as const;
 
 type OffersProps = {
   token: Token;
@@ -177,10 +179,13 @@ type OffersProps = {
   onList: () => void;
   onBuy: (orderId: string) => void;
   onCancel: (orderId: string) => void;
+  onAccept: (acceptance: Acceptance) => void;
 };
 
-/** The buttons for what this wallet can do with the token and its cheapest listing. */
-function Offers({ token: { listing }, access, isHolder, isBusy, onList, onBuy, onCancel }: OffersProps) {
+/** The buttons for what this wallet can do with the token, its cheapest listing and its top bid. */
+function Offers({ token, access, isHolder, isBusy, onList, onBuy, onCancel, onAccept }: OffersProps) {
+  const { listing, tokenId } = token;
+  const bid = useTokenBids(token).bids.find(({ maker }) => maker !== access.account);
   const orderId = listing?.orderId ?? null;
   const { data: order } = useQuery({ ...orderQuery(orderId ?? ''), enabled: orderId !== null });
   const { fulfilment = null, dormant = null } = order?.data ?? {};
@@ -199,6 +204,16 @@ function Offers({ token: { listing }, access, isHolder, isBusy, onList, onBuy, o
         {isSeller && orderId !== null && fulfilment !== null && (
           <button type="button" class="button" disabled={isBusy} onClick={() => onCancel(orderId)}>
             {texts.cancel}
+          </button>
+        )}
+        {isHolder && bid?.proceeds && tokenId !== null && (
+          <button
+            type="button"
+            class="button"
+            disabled={isBusy}
+            onClick={() => onAccept({ orderId: bid.orderId, tokenId, isOfMany: bid.criteria !== null })}
+          >
+            {texts.accept(describeAmount(bid.proceeds.raw, access.chain))}
           </button>
         )}
         {isHolder && !isSeller && (
