@@ -278,6 +278,17 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     }
   });
 
+  test('a bidder cancels a bid', async () => {
+    const bidder = market.world.people[0]?.address;
+    const account = market.world.chain.accounts.find(({ address }) => address.toLowerCase() === bidder);
+    await bid(market, { contract, tokenId: 1n });
+    const { page, context } = await openToken('1', { account: account ?? assert.fail() });
+    await button(page, 'Cancel your bid').click();
+    await finished(page, 'The bid is cancelled.');
+    await button(page, 'Cancel your bid').waitFor({ state: 'detached' });
+    await context.close();
+  });
+
   test('without a wallet the page does not load the code for trading', async () => {
     const tokenId = '1';
     const loadsTrading = (page: Page) =>

@@ -1,4 +1,4 @@
-// Lists tokens, buys listings, cancels listings and accepts bids. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
+// Lists tokens, buys listings, cancels listings and bids, and accepts bids. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
 // messages.
 
 import type { Address, Hex } from 'viem';
@@ -157,8 +157,8 @@ export async function buyListing(access: ChainAccess, orderId: string, reports: 
   return hasEnded(orderId);
 }
 
-/** Cancels a listing on its chain. Returns whether the service has read the cancel already. */
-export async function cancelListing(access: ChainAccess, orderId: string, onStep: OnStep): Promise<boolean> {
+/** Cancels a listing or a bid on its chain. Returns whether the service has read the cancel already. */
+export async function cancelOrder(access: ChainAccess, orderId: string, onStep: OnStep): Promise<boolean> {
   onStep('reading');
   await access.requireUnchanged();
   const call = toCancelCall(await requireFulfilment(orderId));

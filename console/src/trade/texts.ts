@@ -19,6 +19,7 @@ export const texts = {
   buyRest: (price: string) => `Buy the remaining units for at most ${price}`,
   wrapped: (amount: string) => `${amount} (wrapped)`,
   cancel: 'Cancel the listing',
+  cancelBid: 'Cancel your bid',
   accept: (proceeds: string) => `Accept the top bid for ${proceeds}`,
   cannotFill: 'This listing cannot be bought here: the service has no signature of its seller.',
   nothing: 'This wallet does not hold the token, and the token is not listed.',
@@ -55,6 +56,7 @@ export const texts = {
     bought: 'The token is yours.',
     cancelled: 'The listing is cancelled.',
     accepted: 'The token is sold to the bidder.',
+    bidCancelled: 'The bid is cancelled.',
   },
   /** What has failed, and what the failure has not changed. */
   failed: {
@@ -62,6 +64,7 @@ export const texts = {
     buy: 'The token was not bought, and its price was not paid.',
     cancel: 'The listing is not cancelled. Others may still be able to buy the token.',
     accept: 'The bid is not accepted, and the token is not sold.',
+    cancelBid: 'The bid is not cancelled. The owner may still be able to accept it.',
     rejected: 'You rejected the request in the wallet.',
     approved: 'The approval that you gave before stays in force.',
     wouldFail: (reason: string) => `The chain would reject the transaction now${reason}, so it was not sent.`,

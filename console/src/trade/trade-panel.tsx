@@ -14,7 +14,7 @@ import { useTokenBids } from '../market/token-bids.tsx';
 import { chainName } from '../parts/chain-mark.tsx';
 import { useStore } from '../shell/store.ts';
 import type { Acceptance, ListingDraft, Reports } from './actions.ts';
-import { acceptBid, buyListing, cancelListing, listToken, readHolding } from './actions.ts';
+import { acceptBid, buyListing, cancelOrder, listToken, readHolding } from './actions.ts';
 import { ChainAccess, pause } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { WALLET, connect, connectAgain, connection, networkQuery, switchChain } from './connection.ts';
@@ -95,7 +95,7 @@ function Connected({ connected, token, chain }: ConnectedProps) {
   );
 }
 
-type Goal = 'list' | 'buy' | 'cancel' | 'accept';
+type Goal = 'list' | 'buy' | 'cancel' | 'accept' | 'cancelBid';
 
 function Actions({ connected, token, chain }: ConnectedProps) {
   const access = new ChainAccess(connected, chain);
@@ -122,7 +122,7 @@ function Actions({ connected, token, chain }: ConnectedProps) {
     } catch (error) {
       const failure = toTradeFailure(error);
       const truths = [
-        ...(failure.isUnknown || (goal === 'cancel' && failure.hasEnded) ? [] : [texts.failed[goal]]),
+        ...(failure.isUnknown || (CANCELS.has(goal) && failure.hasEnded) ? [] : [texts.failed[goal]]),
         ...(hasApproved ? [texts.failed.approved] : []),
       ];
       setOutcome({ state: 'failed', reason: failure.message, truths, hash: failure.hash });
@@ -152,7 +152,8 @@ function Actions({ connected, token, chain }: ConnectedProps) {
         isBusy={isBusy}
         onList={() => setListing(true)}
         onBuy={(orderId) => void run('buy', (reports) => buyListing(access, orderId, reports))}
-        onCancel={(orderId) => void run('cancel', ({ onStep }) => cancelListing(access, orderId, onStep))}
+        onCancel={(orderId) => void run('cancel', ({ onStep }) => cancelOrder(access, orderId, onStep))}
+        onCancelBid={(orderId) => void run('cancelBid', ({ onStep }) => cancelOrder(access, orderId, onStep))}
         onAccept={(acceptance) => void run('accept', (reports) => acceptBid(access, acceptance, reports))}
       />
       {outcome && <Progress outcome={outcome} onDismiss={() => setOutcome(null)} />}
@@ -169,7 +170,15 @@ function Actions({ connected, token, chain }: ConnectedProps) {
   );
 }
 
-const DONE = { list: 'listed', buy: 'bought', cancel: 'cancelled', accept: 'accepted' } as const;
+/** If the order has ended by itself, nothing is left to cancel. */
+const CANCELS: ReadonlySet<Goal> = new Set(['cancel', 'cancelBid']);
+const DONE = {
+  list: 'listed',
+  buy: 'bought',
+  cancel: 'cancelled',
+  accept: 'accepted',
+  cancelBid: 'bidCancelled',
+} as const;
 
 type OffersProps = {
   token: Token;
@@ -180,18 +189,21 @@ type OffersProps = {
   onBuy: (orderId: string) => void;
   onCancel: (orderId: string) => void;
   onAccept: (acceptance: Acceptance) => void;
+  onCancelBid: (orderId: string) => void;
 };
 
 /** The buttons for what this wallet can do with the token, its cheapest listing and its top bid. */
-function Offers({ token, access, isHolder, isBusy, onList, onBuy, onCancel, onAccept }: OffersProps) {
+function Offers({ token, access, isHolder, isBusy, onList, onBuy, onCancel, onAccept, onCancelBid }: OffersProps) {
   const { listing, tokenId } = token;
-  const bid = useTokenBids(token).bids.find(({ maker }) => maker !== access.account);
+  const { bids } = useTokenBids(token);
+  const bid = bids.find(({ maker }) => maker !== access.account);
+  const ownBid = bids.find(({ maker }) => maker === access.account);
   const orderId = listing?.orderId ?? null;
   const { data: order } = useQuery({ ...orderQuery(orderId ?? ''), enabled: orderId !== null });
   const { fulfilment = null, dormant = null } = order?.data ?? {};
   const isSeller = listing?.seller === access.account;
   const canBuy = orderId !== null && fulfilment !== null && dormant === null && !isSeller;
-  if (!listing && !isHolder) return <p class="muted">{texts.nothing}</p>;
+  if (!listing && !isHolder && !ownBid) return <p class="muted">{texts.nothing}</p>;
   return (
     <>
       {listing && !isSeller && order && fulfilment === null && <p class="muted">{texts.cannotFill}</p>}
@@ -214,6 +226,11 @@ function Offers({ token, access, isHolder, isBusy, onList, onBuy, onCancel, onAc
             onClick={() => onAccept({ orderId: bid.orderId, tokenId, isOfMany: bid.criteria !== null })}
           >
             {texts.accept(describeAmount(bid.proceeds.raw, access.chain))}
+          </button>
+        )}
+        {ownBid && (
+          <button type="button" class="button" disabled={isBusy} onClick={() => onCancelBid(ownBid.orderId)}>
+            {texts.cancelBid}
           </button>
         )}
         {isHolder && !isSeller && (
