@@ -55,10 +55,10 @@ describe('the tasks of a user, with the keyboard alone', { skip: WHY_NO_BROWSER 
 
   test('what a wallet has paid for a token', async () => {
     const { data } = await app.service.ok('/explore/v1/activity?collection=harbour-lights&kinds=sale&include=token');
-    const sale = data.find(({ to, token }: any) => to !== null && token !== null);
+    const sale = data.find(({ to, name }: any) => to !== null && name !== null);
     const page = await open('/');
     await perform(page, ['/', `type:${sale.to}`, 'wait:.search-result', 'Enter', 'wait:.wallet-address']);
-    const row = `.table-row:has-text("${sale.token.name}"):has-text("Sold")`;
+    const row = `.table-row:has-text("${sale.name}"):has-text("Sold")`;
     await perform(page, ['tab:Activity', 'Enter', 'tab:Sales', 'Enter', `wait:${row}`]);
     assert.match((await page.textContent(row)) ?? '', /\d (ETH|WETH)/);
   });
