@@ -211,9 +211,6 @@ export const ordersQuery = (filter: OrderFilter, status: OrderStatus, limit = OR
     placeholderData: keepPreviousData,
   });
 
-/** The active bid of a collection with the highest proceeds. */
-export const topBidQuery = (collection: string) => ordersQuery({ side: 'bid', collection }, 'active', 1);
-
 /** Reads all listings of the window, cheapest first. `isComplete` is false if the service could not read the mirrored listings. */
 export const listingsQuery = (id: string) =>
   queryOptions({

@@ -72,6 +72,7 @@ export const texts = {
     floor: 'Floor',
     buyerFloor: 'Buyer pays',
     topBid: 'Top bid',
+    noTopBid: 'No bid for any token of the collection can be accepted now.',
     volumeDay: '24 h volume',
     volumeWeek: '7 d volume',
     volumeAll: 'Total volume',

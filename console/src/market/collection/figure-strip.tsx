@@ -1,10 +1,10 @@
 // The figures of a collection. The name of a figure is a button that shows where the figure comes from.
 
-import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MarketCollection, Provenance } from '../../../../client/src/market.ts';
-import { provenanceQuery, topBidQuery } from '../../data/market-queries.ts';
+import { provenanceQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Change } from '../../parts/change.tsx';
@@ -44,7 +44,7 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
           <BuyerFloor collection={collection} />
         </Figure>
         <Figure id={id} name={texts.collection.topBid} figure={null}>
-          <TopBid id={id} />
+          <Price price={stats.topBid?.proceeds ?? null} reason={texts.collection.noTopBid} isStacked />
         </Figure>
         <Figure
           id={id}
@@ -82,20 +82,6 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
         {isOpen ? texts.collection.fewerFigures : texts.collection.allFigures}
       </button>
     </section>
-  );
-}
-
-/** What the seller of any one token of the collection can get at most. */
-function TopBid({ id }: { id: string }) {
-  const { data, isPending } = useInfiniteQuery(topBidQuery(id));
-  if (isPending) return <Skeleton width="72px" height="24px" />;
-  const [best] = data?.pages[0]?.data ?? [];
-  return (
-    <Price
-      price={best?.proceeds ?? null}
-      reason={data ? texts.orders.empty.bid.active : shared.unknown.failed}
-      isStacked
-    />
   );
 }
 
