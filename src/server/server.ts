@@ -53,6 +53,7 @@ import { registerStatusRoute } from './status.ts';
 import { RequestCounter } from './request-counter.ts';
 import { RouteTable } from './route-table.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
+import { handleInTurns } from './turns.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 
 export type ServerOptions = {
@@ -182,7 +183,7 @@ function createRouter(
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
       const edge = createEdge({ routes, requests, responses, unread, clock, baseUrl, observation }, shedding);
-      return createNodeServer(answerHealthChecks(options.health, edge), {
+      return createNodeServer(answerHealthChecks(options.health, handleInTurns(edge)), {
         isDraining: () => options.health.isDraining,
         unread,
       });
