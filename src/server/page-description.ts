@@ -38,6 +38,7 @@ const NOT_FOUND = new Set([400, 404]);
 const OK = 200;
 const TITLE_LENGTH_MAX = 120;
 const TEXT_LENGTH_MAX = 200;
+const AMOUNT = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' });
 
 export class PageDescriptions {
   readonly #app: FastifyInstance;
@@ -97,7 +98,7 @@ export class PageDescriptions {
 }
 
 function toAmount({ decimal, currency }: Price): string {
-  return `${new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' }).format(decimal)} ${currency}`;
+  return `${AMOUNT.format(decimal)} ${currency}`;
 }
 
 /** One line without control characters and characters that reorder others, cut to a length. */

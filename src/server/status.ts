@@ -2,11 +2,13 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { StatusReader } from '../platform/core/status.ts';
+import { readOncePerSecond } from './recent-read.ts';
 
-/** `readStatus` must limit its own reads, because every client may request the status. */
+/** Every client may request the status, so requests share what was read and serialised. */
 export function registerStatusRoute(app: FastifyInstance, readStatus: StatusReader): void {
+  const readBody = readOncePerSecond(async () => JSON.stringify({ data: await readStatus() }));
   app.get('/status', { config: { bucket: 'single' } }, async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
-    return { data: await readStatus() };
+    return reply.type('application/json; charset=utf-8').send(await readBody());
   });
 }

@@ -20,7 +20,6 @@ import { UncountedProxies } from '../server/client-address.ts';
 import { findConsole } from '../server/console.ts';
 import { Health, createPrimaryCheck } from '../server/health.ts';
 import type { RedisWindows } from '../server/rate-limit/redis-windows.ts';
-import { readOncePerSecond } from '../server/recent-read.ts';
 import { closeHttpServer, createHttpServer } from '../server/server.ts';
 import type { Addresses } from './addresses.ts';
 import type { ServiceContext } from './context.ts';
@@ -90,7 +89,12 @@ export async function openHttpServer(served: ServedParts, options: HttpServerOpt
   const consoleFolder = config.console ? findConsole(options.consoleFolder) : null;
   const { shop, keys, cursorSecret } = store;
   const nudge = () => (membership && !membership.isFirst ? membership.nudgeWebhooks() : workers.nudge());
-  const url = () => listeningUrl(app, config.host);
+  // Each error of the explore interface names this URL, and `address` is a system call.
+  let knownUrl: string | undefined;
+  const url = () => {
+    if (!app.server.listening) return listeningUrl(app, config.host);
+    return (knownUrl ??= listeningUrl(app, config.host));
+  };
   const app = await createHttpServer({
     intake,
     marketplace: {
@@ -114,7 +118,7 @@ export async function openHttpServer(served: ServedParts, options: HttpServerOpt
     tracer: telemetry?.tracer ?? null,
     web: consoleFolder === null ? null : { folder: consoleFolder, imageGateways: config.imageGateways },
     rejections,
-    readStatus: readOncePerSecond(readStatus),
+    readStatus,
     limits: options.limits ?? MARKETPLACE_LIMITS,
     exemptNetworks: config.rateLimitsExempt,
     sharedCounting: windows && {
