@@ -193,7 +193,7 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
 
 /** The files that compare services with the chain (run/), or one service with the model. The model itself is not among them. */
 const RUNS_OF_THE_ORACLE =
-  /^(?:run\/|model\/(?:chain-door|command|orders-door|run|service-doors|steps|vendor-door)\.ts$|history\/(?:command|run|workload)\.ts$)/;
+  /^(?:run\/|model\/(?:doors\/|(?:command|run|steps)\.ts$)|history\/(?:command|run|workload)\.ts$)/;
 
 /** Checks on the files of oracle/, whose paths are relative to that folder. */
 const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
@@ -209,6 +209,10 @@ const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
     // Not the text 'import'.
     rule: onlyIn(/(?<!')(?:from|import)\s*\(?\s*'(?!node:|\.)/, RUNS_OF_THE_ORACLE),
     broken: [{ name: 'a.ts', text: `import { encodeFunctionData } from 'viem';` }],
+  },
+  'the rules of the model know nothing of how they are compared': {
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?!\.\/)/, /^(?!model\/rules\/)/),
+    broken: [{ name: 'model/rules/a.ts', text: `import { isSame } from '../comparison/check.ts';` }],
   },
 };
 

@@ -3,8 +3,8 @@
 
 import { base58 } from '@scure/base';
 import fc from 'fast-check';
-import type { MarketRecord } from './records.ts';
-import { toCollectionId } from './records.ts';
+import type { MarketRecord } from './rules/records.ts';
+import { toCollectionId } from './rules/records.ts';
 
 const MINUTE = 60_000;
 const DAY_MINUTES = 24 * 60;

@@ -1,7 +1,7 @@
 // Compares `/explore/v1` and the tools for agents with the model. "explore" is docs/explore.md.
 
-import type { CopiedOrder, StreamCopy } from './copy.ts';
-import type { Reader } from './figures.ts';
+import type { CopiedOrder, StreamCopy } from '../doors/copy.ts';
+import type { Reader } from '../rules/figures.ts';
 import {
   compareText,
   hasRisen,
@@ -14,13 +14,13 @@ import {
   tokensOf,
   tradeFigures,
   walletListings,
-} from './figures.ts';
-import type { Collection, Listing } from './market.ts';
-import { isUnnamed, statusAt } from './market.ts';
-import { CHAINS } from './records.ts';
-import type { ServiceDoors } from './service-doors.ts';
-import { EVM_TOKENS, EVM_WALLETS, MINTS, SOLANA_WALLETS } from './steps.ts';
-import * as views from './views.ts';
+} from '../rules/figures.ts';
+import type { Collection, Listing } from '../rules/market.ts';
+import { isUnnamed, statusAt } from '../rules/market.ts';
+import { CHAINS } from '../rules/records.ts';
+import type { ServiceDoors } from '../doors/service-doors.ts';
+import { EVM_TOKENS, EVM_WALLETS, MINTS, SOLANA_WALLETS } from '../steps.ts';
+import * as views from '../rules/views.ts';
 
 export type Json = Record<string, unknown>;
 

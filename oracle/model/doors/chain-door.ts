@@ -2,17 +2,17 @@
 // about the followed collections.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRandom } from '../../devnet/random.ts';
-import { FakeChain } from '../../test/support/chain/fake/fake-chain.ts';
-import type { FakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.ts';
-import { startFakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.ts';
-import { COLLECTIONS } from '../../test/support/chain/fake/fake-logs.ts';
-import type { ChainSale } from './chain.ts';
-import { chainSalesOf, mintedOf, ownersOf } from './chain.ts';
-import type { Json } from './explore.ts';
-import { Unavailable } from './errors.ts';
+import { createRandom } from '../../../devnet/random.ts';
+import { FakeChain } from '../../../test/support/chain/fake/fake-chain.ts';
+import type { FakeEndpoint } from '../../../test/support/chain/fake/fake-endpoint.ts';
+import { startFakeEndpoint } from '../../../test/support/chain/fake/fake-endpoint.ts';
+import { COLLECTIONS } from '../../../test/support/chain/fake/fake-logs.ts';
+import type { ChainSale } from '../rules/chain.ts';
+import { chainSalesOf, mintedOf, ownersOf } from '../rules/chain.ts';
+import type { Json } from '../comparison/explore.ts';
+import { Unavailable } from '../errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
-import type { ChainStep } from './steps.ts';
+import type { ChainStep } from '../steps.ts';
 
 const CHAIN = 'ethereum';
 const SEED = 7;

@@ -1,7 +1,7 @@
 // A copy of the open orders that a client keeps with the pages of the stream alone (docs/explore.md, "The stream"): "the last change of an order says its state:
 // after list, reprice and revalidate it can be bought, after the other kinds it cannot".
 
-import { Difference } from './errors.ts';
+import { Difference } from '../errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
 
 export type CopiedOrder = { orderId: string; collectionId: string; asset: string; raw: string };

@@ -2,21 +2,21 @@
 // served.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Reader } from './figures.ts';
-import { resolve } from './figures.ts';
-import type { StreamCopy } from './copy.ts';
-import { Unavailable } from './errors.ts';
+import type { Reader } from '../rules/figures.ts';
+import { resolve } from '../rules/figures.ts';
+import type { StreamCopy } from '../doors/copy.ts';
+import { Unavailable } from '../errors.ts';
 import type { Explorer, Json } from './explore.ts';
 import { compareCollection, compareEverywhere, dataOf } from './explore.ts';
 import { compareListsOf, compareListsOfAll } from './explore-lists.ts';
-import type { Collection } from './market.ts';
-import type { OrdersDoor } from './orders-door.ts';
-import { CHAINS } from './records.ts';
-import type { ServiceDoors } from './service-doors.ts';
-import type { ShopDoor } from './shop-door.ts';
-import { COLLECTION_IDS, COLLECTIONS, EVM_TOKENS, MINTS } from './steps.ts';
-import { ANY } from './shop.ts';
-import * as views from './views.ts';
+import type { Collection } from '../rules/market.ts';
+import type { OrdersDoor } from '../doors/orders-door.ts';
+import { CHAINS } from '../rules/records.ts';
+import type { ServiceDoors } from '../doors/service-doors.ts';
+import type { ShopDoor } from '../doors/shop-door.ts';
+import { COLLECTION_IDS, COLLECTIONS, EVM_TOKENS, MINTS } from '../steps.ts';
+import { ANY } from '../rules/shop.ts';
+import * as views from '../rules/views.ts';
 
 const LISTS = (['volume', 'floor', 'recent'] as const).flatMap((sort) =>
   [null, 'ethereum', 'solana'].map((chain) => ({ sort, chain })),

@@ -12,15 +12,15 @@ import { json, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
-import type { MarketClient } from '../../client/src/market.ts';
-import { createMarketClient } from '../../client/src/market.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
+import type { MarketClient } from '../../../client/src/market.ts';
+import { createMarketClient } from '../../../client/src/market.ts';
+import type { TestService } from '../../../test/support/service/service.ts';
+import { startTestService } from '../../../test/support/service/service.ts';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { ChainDoor } from './chain-door.ts';
 import { toCsv } from './csv.ts';
-import { Unavailable } from './errors.ts';
-import type { MarketRecord } from './records.ts';
+import { Unavailable } from '../errors.ts';
+import type { MarketRecord } from '../rules/records.ts';
 import { VendorDoor } from './vendor-door.ts';
 
 export type Imported = {
@@ -49,7 +49,7 @@ type Parts = {
 
 type TaskEnd = { lastEnded: string | null; failures: number };
 
-const MAIN = path.join(import.meta.dirname, '../../src/main.ts');
+const MAIN = path.join(import.meta.dirname, '../../../src/main.ts');
 /** The clock of a run moves little, so all requests of a case are of a few minutes. */
 const SETTINGS = {
   // Several processes state the same URLs of images, as behind a load balancer.

@@ -1,15 +1,15 @@
 // The marketplace of a run: a local server in the shape of OpenSea, whose list of listings may be cut off, broken or repeated, and the comparison of what the
 // service serves about its collection. "upstreams" is docs/upstreams.md.
 
-import type { Route } from '../../test/support/replay/replay.ts';
-import { startReplayServer } from '../../test/support/replay/replay.ts';
-import type { ServedListing } from '../../test/support/replay/opensea.ts';
-import { makeAddress, makeCollection, makeHash, openseaRoutes } from '../../test/support/replay/opensea.ts';
-import type { Json } from './explore.ts';
-import { dataOf, rawOf } from './explore.ts';
+import type { Route } from '../../../test/support/replay/replay.ts';
+import { startReplayServer } from '../../../test/support/replay/replay.ts';
+import type { ServedListing } from '../../../test/support/replay/opensea.ts';
+import { makeAddress, makeCollection, makeHash, openseaRoutes } from '../../../test/support/replay/opensea.ts';
+import type { Json } from '../comparison/explore.ts';
+import { dataOf, rawOf } from '../comparison/explore.ts';
 import type { ServiceDoors } from './service-doors.ts';
-import type { VendorStep } from './steps.ts';
-import { START } from './steps.ts';
+import type { VendorStep } from '../steps.ts';
+import { START } from '../steps.ts';
 
 const CHAIN = 'apechain';
 const TASKS = ['opensea-listings', 'opensea-sales'];

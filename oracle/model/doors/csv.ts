@@ -1,9 +1,9 @@
 // Records as a CSV file with a column map (records, "CSV"): a column for each field, and "a blank cell means that the field is absent". The prices of
 // orders and listings are those of one unit, in the native currency.
 
-import { decimalsOf } from './market.ts';
-import type { MarketRecord } from './records.ts';
-import { hasUnknownField } from './records.ts';
+import { decimalsOf } from '../rules/market.ts';
+import type { MarketRecord } from '../rules/records.ts';
+import { hasUnknownField } from '../rules/records.ts';
 
 type ColumnMap = Record<string, { column: string; as?: string; times?: string }>;
 

@@ -1,16 +1,16 @@
 // Compares the lists of `/explore/v1` that clients filter and sort: rankings of collections, tokens, and the collections of a wallet; and what the
 // responses say about each other: provenance, history and tools for agents. "explore" is docs/explore.md.
 
-import type { StreamCopy } from './copy.ts';
+import type { StreamCopy } from '../doors/copy.ts';
 import type { Explorer, Json } from './explore.ts';
 import { assetOf, dataOf, isEvm, knownAssets, rawOf } from './explore.ts';
-import type { Ranking } from './figures.ts';
-import { listingFigures, openListings, rankingKeys, toMarketplace, tokensOf, walletListings } from './figures.ts';
-import type { Collection, Listing, Token } from './market.ts';
-import { CHAINS } from './records.ts';
-import { ANY } from './shop.ts';
-import { EVM_TOKENS, EVM_WALLETS, MINTS, SOLANA_WALLETS } from './steps.ts';
-import * as views from './views.ts';
+import type { Ranking } from '../rules/figures.ts';
+import { listingFigures, openListings, rankingKeys, toMarketplace, tokensOf, walletListings } from '../rules/figures.ts';
+import type { Collection, Listing, Token } from '../rules/market.ts';
+import { CHAINS } from '../rules/records.ts';
+import { ANY } from '../rules/shop.ts';
+import { EVM_TOKENS, EVM_WALLETS, MINTS, SOLANA_WALLETS } from '../steps.ts';
+import * as views from '../rules/views.ts';
 
 const EXPLORE = '/explore/v1';
 /** Explore, "Rankings": "the order by a window is brought up to date each ten minutes". */

@@ -3,18 +3,18 @@
 
 import { numberToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { toJson } from '../../client/src/json.ts';
-import type { SeaportDeployment } from '../../client/src/seaport.ts';
-import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../../client/src/seaport.ts';
-import { Difference } from './errors.ts';
-import type { Json } from './explore.ts';
-import type { Listing, Market } from './market.ts';
-import { statusAt } from './market.ts';
-import type { ListingRecord } from './records.ts';
-import { toCollectionId } from './records.ts';
+import { toJson } from '../../../client/src/json.ts';
+import type { SeaportDeployment } from '../../../client/src/seaport.ts';
+import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../../../client/src/seaport.ts';
+import { Difference } from '../errors.ts';
+import type { Json } from '../comparison/explore.ts';
+import type { Listing, Market } from '../rules/market.ts';
+import { statusAt } from '../rules/market.ts';
+import type { ListingRecord } from '../rules/records.ts';
+import { toCollectionId } from '../rules/records.ts';
 import type { ServiceDoors } from './service-doors.ts';
-import type { CancelStep, MirrorStep, SignStep } from './steps.ts';
-import { COLLECTIONS } from './steps.ts';
+import type { CancelStep, MirrorStep, SignStep } from '../steps.ts';
+import { COLLECTIONS } from '../steps.ts';
 
 const DEPLOYMENTS: Readonly<Record<string, SeaportDeployment>> = {
   base: { address: '0x0000000000000068f116a894984e2db1123eb395', version: '1.6', chainId: 8453 },

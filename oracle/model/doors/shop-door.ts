@@ -1,16 +1,16 @@
 // The store interface of a run: sends requests to `/api/v1`, one after the other or together, and compares what is served with the shop of the model.
 // "docs/store" is docs/store.md, "decisions 3" the section of the project's decisions on the store interface.
 
-import { isSame, show } from './compare.ts';
-import { Difference } from './errors.ts';
-import type { Json } from './explore.ts';
-import { dataOf } from './explore.ts';
-import { compareText } from './figures.ts';
+import { isSame, show } from '../comparison/compare.ts';
+import { Difference } from '../errors.ts';
+import type { Json } from '../comparison/explore.ts';
+import { dataOf } from '../comparison/explore.ts';
+import { compareText } from '../rules/figures.ts';
 import type { Response, ServiceDoors } from './service-doors.ts';
 import { SHOP } from './service-doors.ts';
-import type { Body, Call, Expected, Product } from './shop.ts';
-import { Shop } from './shop.ts';
-import type { ProductRef, ShopCall, ShopStep } from './steps.ts';
+import type { Body, Call, Expected, Product } from '../rules/shop.ts';
+import { Shop } from '../rules/shop.ts';
+import type { ProductRef, ShopCall, ShopStep } from '../steps.ts';
 
 /** Decisions 3: an Idempotency-Key is "kept 24 hours". */
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
