@@ -3,11 +3,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
-import { Comparison } from './comparison/compare.ts';
+import { createRandom } from '../../devnet/random.ts';
+import { allChecks } from './comparison/all.ts';
+import type { Check } from './comparison/check.ts';
+import { dataOf, differenceOf } from './comparison/check.ts';
+import type { Context } from './comparison/context.ts';
 import { StreamCopy } from './doors/copy.ts';
 import { toCsv } from './doors/csv.ts';
 import { Difference, Unavailable } from './errors.ts';
-import { dataOf } from './comparison/explore.ts';
 import type { Outcome } from './rules/market.ts';
 import { hasRepeatedRows, Market, toIdentity } from './rules/market.ts';
 import type { MarketRecord } from './rules/records.ts';
@@ -16,7 +19,7 @@ import { OrdersDoor } from './doors/orders-door.ts';
 import { ServiceDoors } from './doors/service-doors.ts';
 import { ANY } from './rules/shop.ts';
 import { ShopDoor } from './doors/shop-door.ts';
-import type { Step } from './steps.ts';
+import type { RestartStep, Step } from './steps.ts';
 import { COLLECTION_IDS, START, step, toRecord } from './steps.ts';
 
 /** Between two steps, the clock of the service advances by this time, so that responses of the step before are no longer fresh. */
@@ -30,8 +33,15 @@ const TRIES_MAX = 5;
 const POLL_MS = 25;
 /** How far the clock advances while the run waits for the workers. */
 const WAIT_MS = 1_000;
-/** After so many steps, everything is compared. After the others, the collections that a step may have changed. */
-const COMPLETE_EVERY = 8;
+/** After so many steps, and at the end of a case, everything is compared. */
+export const COMPLETE_EVERY = 50;
+/** After the other steps, this many checks are made: at most so many of what the step may have changed, and of the rest. */
+const CHECKS = 11;
+const TOUCHED_CHECKS = 8;
+/** Pages of several sizes, so that lists are cut at other places. */
+const PAGE_SIZES = [100, 25, 3, 100, 100, 1, 100];
+/** This many checks are made at the same time: a read waits for the database more than it computes. */
+const PARALLEL = 8;
 const WORKERS = ['catalog', 'expiry', 'activity', 'rarity'];
 
 export type RunOptions = {
@@ -78,7 +88,7 @@ export async function runModel(options: RunOptions): Promise<RunResult> {
   if (!(details.errorInstance instanceof Difference)) throw details.errorInstance;
   const [steps = []] = details.counterexample ?? [];
   if (options.shrinkMs === 0) return { ...counts, failure: details.errorInstance.message };
-  const small = await shrink(steps, options);
+  const small = await shrink(steps, details.errorInstance.message, options);
   return { ...counts, failure: small };
 }
 
@@ -86,10 +96,10 @@ function newCounts(): Counts {
   return { steps: 0, responses: 0, repeated: 0 };
 }
 
-async function shrink(steps: readonly Step[], options: RunOptions): Promise<string> {
+async function shrink(steps: readonly Step[], first: string, options: RunOptions): Promise<string> {
   const deadline = performance.now() + options.shrinkMs;
   let failure = await failureOf(steps, options);
-  if (!failure) return `the failure does not repeat:\n${steps.map((one) => JSON.stringify(one)).join('\n')}`;
+  if (!failure) return `${first}\n\nthis does not repeat:\n${steps.map((one) => JSON.stringify(one)).join('\n')}`;
   let small = steps.slice(0, failure.taken);
   options.onProgress?.(`a difference after ${failure.taken} steps: ${failure.text.slice(0, 600)}`);
   for (let size = Math.ceil(small.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -185,12 +195,12 @@ class Run {
   readonly #copy: StreamCopy;
   readonly #shop: ShopDoor;
   readonly #orders: OrdersDoor;
+  /** Brings back the state of the model at the last backup. */
+  #backup: (() => Promise<void>) | null = null;
   /** The ids of listings that the model has learnt. */
   readonly #learnt = new Set<string>();
-  #isShopTouched = false;
-  #isChainTouched = false;
   #turn = 0;
-  /** The collections that the present step may have changed. */
+  /** What the present step may have changed: ids of collections, and other names as in `Check`. */
   #touched = new Set<string>();
 
   constructor(doors: ServiceDoors, patienceMs: number) {
@@ -203,12 +213,10 @@ class Run {
 
   async take(one: Step, commands: string[], { isLast }: { isLast: boolean }): Promise<void> {
     this.#turn += 1;
-    this.#touched = new Set();
-    this.#isShopTouched = one.do === 'shop';
-    this.#isChainTouched = one.do === 'chain' || one.do === 'vendor';
+    this.#touched = new Set([one.do]);
     this.#doors.advance(STEP_MS);
     await this.#do(one, commands);
-    await this.#compare(isLast || this.#turn % COMPLETE_EVERY === 0);
+    await this.#compare(isLast || this.#turn % COMPLETE_EVERY === 0 || isRestoring(one));
   }
 
   async #do(one: Step, commands: string[]): Promise<void> {
@@ -251,11 +259,12 @@ class Run {
         await this.#doors.operate('sample.remove', {});
         return;
       case 'sign':
-        this.#touched.add(await this.#orders.submit(one, commands));
+      case 'bid':
+        this.#touched.add('orders').add(await this.#orders.submit(one, commands));
         return;
       case 'cancel': {
         const id = await this.#orders.cancel(one, commands);
-        if (id !== null) this.#touched.add(id);
+        if (id !== null) this.#touched.add('orders').add(id);
         return;
       }
       case 'mirror': {
@@ -270,22 +279,46 @@ class Run {
           `# the chain replaces ${one.depth} blocks, and ${one.blocks} blocks are mined (test/support/chain/fake), report: ${one.report}`,
         );
         return this.#doors.chain.mine(this.#doors, one);
+      case 'trade':
+        this.#touched.add('chain');
+        return this.#doors.chain.trade(this.#doors, one, commands);
       case 'vendor':
         commands.push(`# the marketplace has ${JSON.stringify(one)} (test/support/replay/opensea.ts)`);
         return this.#doors.vendor.take(this.#doors, one);
       case 'restart':
-        commands.push(
-          one.isRestored ? '# restart, with mercat backup FILE and mercat restore --replace FILE' : '# restart',
-        );
-        await this.#doors.restart(one);
-        if (!one.isRestored) return;
-        await this.#shop.begin();
-        return this.#copy.begin();
+        return this.#restart(one, commands);
       case 'clock':
         commands.push(`# ${one.minutes} minutes pass`);
         this.#doors.advance(one.minutes * 60_000);
         return;
     }
+  }
+
+  async #restart({ data }: RestartStep, commands: string[]): Promise<void> {
+    const isOlder = data === 'older' && this.#backup !== null;
+    const isRestored = isOlder || data === 'restore';
+    const backup = data === 'keep' || data === 'restore' ? 'mercat backup FILE' : '';
+    const parts = ['restart', backup, isRestored ? 'mercat restore --replace FILE' : ''].filter((part) => part !== '');
+    commands.push(`# ${parts.join(', ')}`);
+    await this.#doors.restart({ data: data === 'older' && !isOlder ? 'same' : data });
+    if (isOlder) await this.#backup?.();
+    if (data === 'keep' || data === 'restore') this.#backup = this.#keep();
+    if (!isRestored) return;
+    await this.#shop.begin();
+    await this.#copy.begin();
+  }
+
+  /** Keeps the present state of the model. Calling the result brings it back. */
+  #keep(): () => Promise<void> {
+    const { chain, vendor } = this.#doors;
+    const states = [this.#market, this.#shop, this.#orders].map((one) => one.keep());
+    const [imports, chainState, vendorState] = [[...this.#imports], chain.keep(), vendor.keep()];
+    return async () => {
+      for (const bringBack of states) bringBack();
+      this.#imports.splice(0, Infinity, ...imports);
+      await chainState(this.#doors);
+      await vendorState(this.#doors);
+    };
   }
 
   async #import(records: readonly MarketRecord[], options: ImportOptions, commands: string[]): Promise<void> {
@@ -318,33 +351,6 @@ class Run {
     for (const record of records) if (record.kind !== 'rate') this.#touched.add(toCollectionId(record));
   }
 
-  /** On a busy machine, a read may exceed its deadline. Then the comparison is repeated, like one with a difference. */
-  async #differences(
-    comparison: Comparison,
-    { isComplete, isFirst }: { isComplete: boolean; isFirst: boolean },
-  ): Promise<string[]> {
-    try {
-      if (!isFirst) await this.#doors.runTasks(WORKERS);
-      await this.#copy.follow();
-      await this.#learnIds();
-      // A read waits for the database more than it computes, so the reads of several parts overlap.
-      const parts = await Promise.allSettled([
-        isComplete ? comparison.all() : comparison.some(this.#touched),
-        comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy),
-        isComplete && comparison.everywhere(this.#copy),
-        isComplete && comparison.signed(this.#orders),
-        isComplete && comparison.client(),
-        (isComplete || this.#isChainTouched) && comparison.chain(),
-        (isComplete || this.#isShopTouched) && comparison.store(this.#shop),
-      ]);
-      for (const part of parts) if (part.status === 'rejected') throw part.reason;
-      return comparison.differences;
-    } catch (error) {
-      if (error instanceof Unavailable) return [error.message];
-      throw error;
-    }
-  }
-
   /** Reads the listings whose ids are digests, so that the model knows the ids. */
   async #learnIds(): Promise<void> {
     for (const orderId of this.#copy.orderIds) {
@@ -367,21 +373,65 @@ class Run {
     }
   }
 
-  /** Compares until service and model agree, or the patience ends. */
+  /** Compares until service and model agree, or the patience ends: everything, or some of it. */
   async #compare(isComplete: boolean): Promise<void> {
     const deadline = performance.now() + this.#patienceMs;
+    let wanted: ReadonlySet<string> | null = null;
     for (let attempts = 1; ; attempts += 1) {
-      const reader = { market: this.#market, now: this.#doors.now };
-      const comparison = new Comparison(this.#doors, reader, this.#turn);
-      const differences = await this.#differences(comparison, { isComplete, isFirst: attempts === 1 });
+      if (attempts > 1) await this.#doors.runTasks(WORKERS);
+      await this.#copy.follow();
+      await this.#learnIds();
+      const all = allChecks(this.#context(), { shop: this.#shop, orders: this.#orders });
+      const checks: Check[] = wanted
+        ? all.filter(({ path }) => wanted?.has(path))
+        : isComplete
+          ? all
+          : this.#choose(all);
+      const differences = await differencesOf(checks);
       const errors = this.#doors.takeErrors();
       if (errors.length > 0) throw new Difference(`the service logged an error: ${errors.join('\n')}`);
-      if (differences.length === 0) return;
-      if (attempts >= ATTEMPTS_MIN && performance.now() > deadline) throw new Difference(differences.join('\n'));
+      if (differences.size === 0) return;
+      if (attempts >= ATTEMPTS_MIN && performance.now() > deadline)
+        throw new Difference([...differences.values()].join('\n'));
+      // What agreed is not read again.
+      wanted = new Set(differences.keys());
       await delay(POLL_MS);
       this.#doors.advance(WAIT_MS);
     }
   }
+
+  #context(): Context {
+    const reader = { market: this.#market, now: this.#doors.now };
+    const limit = PAGE_SIZES[this.#turn % PAGE_SIZES.length] ?? 100;
+    return { doors: this.#doors, reader, copy: this.#copy, limit };
+  }
+
+  /** Some of the checks of what the step has touched, and some of the others. The same step of the same case chooses the same. */
+  #choose(all: readonly Check[]): Check[] {
+    const shuffled = createRandom(this.#turn).shuffle(all);
+    const isTouched = ({ of }: Check) => of !== null && this.#touched.has(of);
+    const touched = shuffled.filter(isTouched).slice(0, TOUCHED_CHECKS);
+    return [...touched, ...shuffled.filter((one) => !isTouched(one)).slice(0, CHECKS - touched.length)];
+  }
+}
+
+/** The differences, by the path of the check. */
+async function differencesOf(checks: readonly Check[]): Promise<Map<string, string>> {
+  const differences = new Map<string, string>();
+  const left = checks.values();
+  await Promise.all(
+    Array.from({ length: PARALLEL }, async () => {
+      for (const check of left) {
+        const difference = await differenceOf(check);
+        if (difference !== null) differences.set(check.path, difference);
+      }
+    }),
+  );
+  return differences;
+}
+
+function isRestoring(one: Step): boolean {
+  return one.do === 'restart' && one.data !== 'same';
 }
 
 type ImportOptions = { through: 'http' | 'socket' | 'csv'; replace: boolean; createCollections: boolean };

@@ -94,11 +94,21 @@ export type SignStep = {
   tokenId: string;
   /** The number of an account. */
   offerer: number;
+  /** Of all units. */
   price: string;
+  /** More than one for units of an ERC-1155 token. */
+  units: number;
   fee: 'none' | 'small' | 'large';
   expiresIn: number;
   isForged: boolean;
   again: number | null;
+};
+/** A signed bid. `price` is that of one unit. `fault`: what is wrong with the bid. A set of tokens without a token that has the trait is a list of tokens. */
+export type BidStep = Omit<SignStep, 'do'> & {
+  do: 'bid';
+  wants: 'item' | 'collection' | 'traits' | 'tokens';
+  trait: { name: string; value: string };
+  fault: 'quantity' | 'currency' | 'root' | null;
 };
 /** `of`: which of the accepted orders. */
 export type CancelStep = { do: 'cancel'; of: number; by: 'operator' | 'offerer' | 'stranger' | 'nobody' };
@@ -112,8 +122,46 @@ export type VendorStep = {
 };
 /** `report`: a marketplace reports the newest sale of the chain, or a sale of another token in the same transaction. */
 export type ChainStep = { do: 'chain'; blocks: number; depth: number; report: 'same' | 'other' | null };
+/**
+ * All processes are stopped and started. `restore`: on the data of a backup that was made meanwhile. `keep`: a backup is made and kept. `older`: on the data of the
+ * backup that was kept last, so that everything since then is lost.
+ */
+export type RestartStep = { do: 'restart'; data: 'same' | 'restore' | 'keep' | 'older' };
+/**
+ * A transaction of an account on the simulated chain, or a request about an order of the followed collection: `ask` and `bid` submit one, `close` cancels one off-chain. `of`: which
+ * of these orders. `price` is that of one unit, or an amount of money. `depth`: as many of the newest blocks are replaced first.
+ */
+export type TradeStep = {
+  do: 'trade';
+  kind:
+    | 'mint'
+    | 'transfer'
+    | 'burn'
+    | 'approve'
+    | 'revoke'
+    | 'deposit'
+    | 'withdraw'
+    | 'allow'
+    | 'cancel'
+    | 'counter'
+    | 'fill'
+    | 'ask'
+    | 'bid'
+    | 'close';
+  account: number;
+  token: number;
+  of: number;
+  price: string;
+  units: number;
+  wants: 'item' | 'collection' | 'tokens';
+  hasFee: boolean;
+  expiresIn: number;
+  depth: number;
+};
 export type Step =
   | SignStep
+  | TradeStep
+  | BidStep
   | CancelStep
   | MirrorStep
   | ImportStep
@@ -124,7 +172,7 @@ export type Step =
   | ShopStep
   | ChainStep
   | VendorStep
-  | { do: 'restart'; isRestored: boolean }
+  | RestartStep
   | { do: 'clock'; minutes: number };
 
 /** A record whose times are minutes before (negative: after) the start of the run or, in `sinceNow`, the present of the step. */
@@ -544,7 +592,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       report: of<ChainStep['report']>(null, 'same', 'other'),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), isRestored: fc.boolean() }) },
+  { weight: 8, arbitrary: tradeStep() },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('restart' as const),
+      data: of<RestartStep['data']>('same', 'restore', 'keep', 'older'),
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -570,22 +625,51 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+function tradeStep(): fc.Arbitrary<Step> {
+  const often = ['mint', 'approve', 'deposit', 'allow', 'ask', 'bid', 'fill'] as const;
+  const rarely = ['transfer', 'burn', 'revoke', 'withdraw', 'cancel', 'counter', 'close'] as const;
+  return fc.record({
+    do: fc.constant('trade' as const),
+    kind: of<TradeStep['kind']>(...often, ...often, ...often, ...rarely),
+    account: of(1, 2),
+    token: fc.nat(3),
+    of: fc.nat(7),
+    price: of('1000000000000000000', '1500000000000000000', '99'),
+    units: of(1, 2, 3),
+    wants: of<TradeStep['wants']>('item', 'collection', 'tokens'),
+    hasFee: fc.boolean(),
+    expiresIn: of(7, 65, 3 * DAY_MINUTES),
+    depth: of(0, 0, 0, 1, 3, 9),
+  });
+}
+
 function orderStep(): fc.Arbitrary<Step> {
   const rarely = (weight: number) => fc.nat(weight).map((draw) => draw === 0);
+  const signed = {
+    // Base and Polygon, which are read from no endpoint.
+    place: of(1, 2),
+    tokenId: of(...EVM_TOKENS.slice(0, 3)),
+    offerer: of(1, 2),
+    price: of(...ASK_PRICES.slice(0, 6)),
+    fee: of<SignStep['fee']>('none', 'none', 'small', 'large'),
+    expiresIn: of(0, 7, 65, 3 * DAY_MINUTES),
+    isForged: rarely(9),
+    again: fc.option(fc.nat(5), { nil: null, freq: 1 }).map((draw) => (draw === null || draw > 2 ? null : draw)),
+  };
   return fc.oneof(
     {
       weight: 5,
+      arbitrary: fc.record({ do: fc.constant('sign' as const), ...signed, units: of(1, 1, 1, 2, 3) }),
+    },
+    {
+      weight: 5,
       arbitrary: fc.record({
-        do: fc.constant('sign' as const),
-        // Base and Polygon, which are read from no endpoint.
-        place: of(1, 2),
-        tokenId: of(...EVM_TOKENS.slice(0, 3)),
-        offerer: of(1, 2),
-        price: of(...ASK_PRICES.slice(0, 6)),
-        fee: of<SignStep['fee']>('none', 'none', 'small', 'large'),
-        expiresIn: of(0, 7, 65, 3 * DAY_MINUTES),
-        isForged: rarely(9),
-        again: fc.option(fc.nat(5), { nil: null, freq: 1 }).map((draw) => (draw === null || draw > 2 ? null : draw)),
+        do: fc.constant('bid' as const),
+        ...signed,
+        units: of(1, 1, 2, 3),
+        wants: of<BidStep['wants']>('item', 'collection', 'traits', 'tokens'),
+        trait: of({ name: 'Hat', value: 'Cap' }, { name: 'Hat', value: 'Crown' }),
+        fault: of<BidStep['fault']>(...Array.from({ length: 9 }, () => null), 'quantity', 'currency', 'root'),
       }),
     },
     {

@@ -1,55 +1,89 @@
-// Compares the lists of `/explore/v1` that clients filter and sort: rankings of collections, tokens, and the collections of a wallet; and what the
-// responses say about each other: provenance, history and tools for agents. "explore" is docs/explore.md.
+// What `/explore/v1` and the tools for agents must serve about all collections together: rankings, search, the stream, and the collections of a wallet. "explore" is
+// docs/explore.md.
 
-import type { StreamCopy } from '../doors/copy.ts';
-import type { Explorer, Json } from './explore.ts';
-import { assetOf, dataOf, isEvm, knownAssets, rawOf } from './explore.ts';
 import type { Ranking } from '../rules/figures.ts';
-import { listingFigures, openListings, rankingKeys, toMarketplace, tokensOf, walletListings } from '../rules/figures.ts';
-import type { Collection, Listing, Token } from '../rules/market.ts';
-import { CHAINS } from '../rules/records.ts';
+import { listingFigures, rankingKeys, tokensOf, walletListings } from '../rules/figures.ts';
+import type { Collection } from '../rules/market.ts';
+import { CHAINS, isEvm } from '../rules/records.ts';
 import { ANY } from '../rules/shop.ts';
 import { EVM_TOKENS, EVM_WALLETS, MINTS, SOLANA_WALLETS } from '../steps.ts';
-import * as views from '../rules/views.ts';
+import type { Check, Json } from './check.ts';
+import { assetOf, dataOf, rawOf } from './check.ts';
+import type { Context } from './context.ts';
+import { byText, EXPLORE, rowsOf, withoutOthers } from './context.ts';
+import { figuresOf, toFigures } from './explore.ts';
 
-const EXPLORE = '/explore/v1';
 /** Explore, "Rankings": "the order by a window is brought up to date each ten minutes". */
 const RANKS_KEPT_MS = 10 * 60_000;
+const FILTERS = ['list,reprice', 'sale', 'floor,cancel,expire,fill'] as const;
 
-/** Compares the lists of one collection. */
-export async function compareListsOf(explorer: Explorer, collection: Collection, copy: StreamCopy): Promise<void> {
-  await compareHistoryFloors(explorer, collection);
-  await compareProvenance(explorer, collection);
-  await compareTokenFilters(explorer, collection);
-  compareFloorEvents(explorer, collection, copy);
+export function listChecks(context: Context): Check[] {
+  const stored = [...context.reader.market.tables.collection.values()];
+  const unread = `${EXPLORE}/activity?kind=sale`;
+  return [
+    figuresCheck(context),
+    ...rankings().map((ranking) => rankingCheck(context, ranking)),
+    ...(['1h', '24h', '7d', '30d'] as const).map((window) => changeCheck(context, window)),
+    ...(stored.length > 0 ? [namedCheck(context, stored)] : []),
+    ...collectionSearches(context, stored),
+    ...tokenSearches(context),
+    ...stored.flatMap(({ id }) => FILTERS.map((kinds) => streamCheck(context, id, kinds))),
+    ...walletChecks(context, stored),
+    ...stored.flatMap((one) => [figuresTool(context, one), ...toolChecks(context, one)]),
+    toolCheck(context, null, [
+      'list_collections',
+      { sort: 'recent', window: '7d' },
+      `${EXPLORE}/collections?sort=recent&limit=8`,
+    ]),
+    {
+      // Explore, "Additions": "unknown query parameters are a 400 that names them".
+      path: `${unread} with an unknown parameter`,
+      of: null,
+      compare: async () => [400, (await context.doors.get(unread)).status],
+    },
+  ];
 }
 
-/** Compares the lists of all collections. */
-export async function compareListsOfAll(explorer: Explorer): Promise<void> {
-  await compareRankings(explorer);
-  await compareWalletCollections(explorer);
-  await compareTools(explorer);
+function figuresCheck(context: Context): Check {
+  const { doors, reader } = context;
+  const path = `${EXPLORE}/collections?sort=volume`;
+  return {
+    path,
+    of: null,
+    compare: async () => {
+      const rows = withoutOthers(doors, await rowsOf(context, path));
+      const all = [...reader.market.tables.collection.values()].map((one) => figuresOf(reader, one));
+      return [byText(all, ({ id }) => id), rows && byText(rows.map(toFigures), ({ id }) => id)];
+    },
+  };
 }
 
-async function compareRankings(explorer: Explorer): Promise<void> {
-  const check = async (ranking: Ranking) => explorer.isChosen() && compareRanking(explorer, ranking);
+function rankings(): Ranking[] {
   const sorts = ['volume', 'sales', 'floor', 'listed'] as const;
   const windows = ['1h', '24h', '7d', '30d', 'all'] as const;
-  for (const sort of sorts) {
-    for (const window of sort === 'volume' || sort === 'sales' ? windows : (['all'] as const)) {
-      await check({ sort, window, chain: null, order: 'desc' });
-      await check({ sort, window, chain: 'ethereum', order: 'asc' });
-    }
-    await check({ sort, window: 'all', chain: null, order: 'asc' });
-  }
-  for (const limits of [{ floorMin: '1' }, { floorMax: '1.2', volumeMin: '1' }, { volumeMax: '2.5' }])
-    for (const chain of ['ethereum', null] as const)
-      await check({ sort: 'volume', window: 'all', chain, order: 'desc', ...limits });
-  await compareNamed(explorer);
+  return [
+    ...sorts.flatMap((sort): Ranking[] => [
+      ...(sort === 'volume' || sort === 'sales' ? windows : (['all'] as const)).flatMap((window): Ranking[] => [
+        { sort, window, chain: null, order: 'desc' },
+        { sort, window, chain: 'ethereum', order: 'asc' },
+      ]),
+      { sort, window: 'all', chain: null, order: 'asc' },
+    ]),
+    ...[{ floorMin: '1' }, { floorMax: '1.2', volumeMin: '1' }, { volumeMax: '2.5' }].flatMap((limits): Ranking[] =>
+      (['ethereum', null] as const).map((chain) => ({
+        sort: 'volume',
+        window: 'all',
+        chain,
+        order: 'desc',
+        ...limits,
+      })),
+    ),
+  ];
 }
 
 /** Explore, "Rankings". Collections that are equal by the sort may have any order. */
-async function compareRanking({ doors, reader, limit, expect }: Explorer, ranking: Ranking): Promise<void> {
+function rankingCheck(context: Context, ranking: Ranking): Check {
+  const { doors, reader } = context;
   const { sort, window, chain, order, ...limits } = ranking;
   const query = new URLSearchParams({
     sort,
@@ -59,287 +93,259 @@ async function compareRanking({ doors, reader, limit, expect }: Explorer, rankin
     ...limits,
   });
   const path = `${EXPLORE}/collections?${query.toString()}`;
-  const followed = doors.otherIds;
-  const rows = (await doors.rows(path, limit)) as Json[] | null;
-  const ids = rows?.map(({ id }) => String(id)).filter((id) => !followed.has(id)) ?? [];
-  const keys = rankingKeys(reader, ranking);
-  // A value that time alone has changed may have its earlier place.
-  const earlier = rankingKeys({ ...reader, now: reader.now - RANKS_KEPT_MS }, ranking);
-  const isStable = (id: string) => keys.get(id)?.text === earlier.get(id)?.text;
-  const expected = [...keys.values()].filter(({ id }) => isStable(id));
-  expect(path, expected.map(({ id }) => id).toSorted(), ids.filter(isStable).toSorted());
-  expect(
-    `${path} (order)`,
-    expected.map(({ text }) => text),
-    ids.filter(isStable).map((id) => keys.get(id)?.text),
-  );
+  return {
+    path,
+    of: null,
+    compare: async () => {
+      const ids = withoutOthers(doors, await rowsOf(context, path))?.map(({ id }) => String(id)) ?? [];
+      const keys = rankingKeys(reader, ranking);
+      // A value that time alone has changed may have its earlier place.
+      const earlier = rankingKeys({ ...reader, now: reader.now - RANKS_KEPT_MS }, ranking);
+      const isStable = (id: string) => keys.get(id)?.text === earlier.get(id)?.text;
+      const expected = [...keys.values()].filter(({ id }) => isStable(id));
+      const served = ids.filter(isStable);
+      return [
+        { ids: expected.map(({ id }) => id).toSorted(), order: expected.map(({ text }) => text) },
+        { ids: served.toSorted(), order: served.map((id) => keys.get(id)?.text) },
+      ];
+    },
+  };
+}
+
+const CHANGES = { '1h': 'oneHour', '24h': 'twentyFourHour', '7d': 'sevenDay', '30d': 'thirtyDay' } as const;
+
+/** Explore, "Rankings": "`change` is the change of the floor", the highest first, and "unknown values come last". The figures are those of the rows themselves. */
+function changeCheck(context: Context, window: keyof typeof CHANGES): Check {
+  const path = `${EXPLORE}/collections?sort=change&window=${window}&launchedFirst=false`;
+  return {
+    path,
+    of: null,
+    compare: async () => {
+      const rows = (await rowsOf(context, path)) ?? [];
+      const changes = rows.map(
+        ({ stats }) => (stats as { floorChange: Record<string, number | null> }).floorChange[CHANGES[window]],
+      );
+      const isSorted = changes.every((change, index) => {
+        const before = changes[index - 1];
+        return index === 0 || change === null || (typeof before === 'number' && before >= (change ?? 0));
+      });
+      const ids = withoutOthers(context.doors, rows)?.map(({ id }) => String(id));
+      return [
+        { isSorted: true, ids: [...context.reader.market.tables.collection.keys()].toSorted() },
+        { isSorted: isSorted || changes, ids: ids?.toSorted() },
+      ];
+    },
+  };
 }
 
 /** Explore: "`ids` reads up to 100 collections in one request, in the order of the names". */
-async function compareNamed({ doors, reader, expect }: Explorer): Promise<void> {
-  const names = [...reader.market.tables.collection.values()].map(({ id, slug }) => slug ?? id).toReversed();
-  if (names.length === 0) return;
+function namedCheck({ doors }: Context, stored: readonly Collection[]): Check {
+  const names = stored.map(({ id, slug }) => slug ?? id).toReversed();
   const path = `${EXPLORE}/collections?ids=${names.join(',')}`;
-  const { body } = await doors.get(path);
-  const single = await Promise.all(
-    names.map(async (name) => dataOf((await doors.get(`${EXPLORE}/collections/${name}`)).body)),
-  );
-  expect(path, single, dataOf(body));
+  return {
+    path,
+    of: null,
+    compare: async () => {
+      const { body } = await doors.get(path);
+      const single = await Promise.all(
+        names.map(async (name) => dataOf((await doors.get(`${EXPLORE}/collections/${name}`)).body)),
+      );
+      return [single, dataOf(body)];
+    },
+  };
 }
 
-/** Explore, "Tokens": the table of parameters. */
-async function compareTokenFilters(explorer: Explorer, collection: Collection): Promise<void> {
-  const { doors, reader, limit, expect } = explorer;
-  const { id, chain } = collection;
-  const recorded = tokensOf(reader, id);
-  const shownOf = (asset: string) => views.ownedToken(reader, collection, asset);
-  const open = openListings(reader, id);
-  const listingOf = (asset: string): Listing | undefined => {
-    const shown = shownOf(asset).listing;
-    return shown ? open.find((row) => row.orderId === shown.orderId) : undefined;
-  };
-  const read = async (query: string) => {
-    const path = `${EXPLORE}/collections/${id}/tokens?${query}`;
-    const rows = ((await doors.rows(path, limit)) as Json[] | null) ?? [];
-    return { path, rows, assets: rows.map(assetOf) };
-  };
-  const check = async (query: string, expected: readonly string[], valueOf?: (row: Json) => number | bigint | null) => {
-    if (!explorer.isChosen()) return;
-    const { path, rows, assets } = await read(query);
-    expect(path, [...expected].toSorted(), assets.toSorted());
-    const values = valueOf ? rows.map(valueOf) : [];
-    // Ascending, and unknown values come last.
-    const isSorted = values.every((value, index) => {
-      const before = values[index - 1] ?? null;
-      return index === 0 || value === null || (before !== null && before <= value);
-    });
-    expect(`${path} (order)`, true, isSorted);
-  };
-  const assets = recorded.map(({ asset }) => asset);
-  const isPriced = (asset: string, min: bigint, max: bigint) => {
-    const row = listingOf(asset);
-    return row !== undefined && row.priceRaw >= min && row.priceRaw <= max;
-  };
-  const one = 10n ** BigInt(CHAINS[chain]?.decimals ?? 0);
-  await check(
-    'sort=id&priceMin=1&priceMax=1.5',
-    assets.filter((asset) => isPriced(asset, one, (one * 3n) / 2n)),
-  );
-  await check(
-    'sort=price&priceMax=1.5',
-    knownAssets(reader, collection).filter((asset) => isPriced(asset, 0n, (one * 3n) / 2n)),
-    (row) => BigInt(rawOf((row['listing'] as Json)['price']) ?? 0),
-  );
-  for (const source of new Set(open.map((row) => toMarketplace(row.source))))
-    await check(
-      `sort=id&source=${source}`,
-      assets.filter((asset) => toMarketplace(listingOf(asset)?.source ?? null) === source && listingOf(asset)),
-    );
-  const hasRanks = recorded.some(({ rarityRank }) => rarityRank !== null);
-  const rankOf = (row: Json) => (row['rarity'] as { rank: number | null }).rank;
-  if (hasRanks || !collection.tokensComplete) {
-    const ranked = (token: Token) => token.rarityRank !== null && token.rarityRank >= 2 && token.rarityRank <= 7;
-    await check(
-      'sort=rank&rankMin=2&rankMax=7',
-      recorded.filter(ranked).map(({ asset }) => asset),
-      rankOf,
-    );
-  }
-  await check('sort=rank', assets, rankOf);
-  for (const q of ['1', 'caf', 'one', MINTS[0]]) {
-    const isFound = ({ asset, name }: Token) =>
-      toLower(name ?? '').startsWith(toLower(q)) || (isEvm(collection) ? asset.startsWith(q) : asset === q);
-    await check(
-      `sort=id&q=${q}`,
-      recorded.filter(isFound).map(({ asset }) => asset),
-    );
-  }
-  for (const owner of isEvm(collection) ? EVM_WALLETS.slice(0, 2) : SOLANA_WALLETS.slice(0, 2))
-    await check(
-      `sort=id&owner=${owner}`,
-      assets.filter((asset) => shownOf(asset).owner.address === owner),
-    );
-  await check(
-    'sort=id&listed=false',
-    assets.filter((asset) => shownOf(asset).listing === null),
-  );
-  await check('sort=lastSale', assets, (row) => minusTime((row['lastSale'] as Json | null)?.['at']));
-  await check('sort=recent', knownAssets(reader, collection), (row) =>
-    minusTime((row['listing'] as Json | null)?.['timestamp']),
-  );
-  await compareSingle(explorer, collection);
+/** Explore, "Search": every collection is found by its name and slug, and nothing that is not stored. */
+function collectionSearches({ doors, reader }: Context, stored: readonly Collection[]): Check[] {
+  return [...new Set(stored.flatMap(({ name, slug }) => [name, slug ?? name]))].map((query) => {
+    const path = `${EXPLORE}/search?q=${encodeURIComponent(query)}&limit=50`;
+    return {
+      path,
+      of: null,
+      compare: async () => {
+        const rows = dataOf((await doors.get(path)).body) as unknown as Json[];
+        const found = rows.map(({ collection, token }) =>
+          collection ? String((collection as Json)['id']) : String((token as Json)['collectionId']),
+        );
+        const named = stored.filter(({ name, slug }) => name === query || slug === query).map(({ id }) => id);
+        const others = doors.otherIds;
+        // A token can be stored without a record of its collection.
+        const isStored = (id: string) =>
+          others.has(id) || stored.some((one) => one.id === id) || tokensOf(reader, id).length > 0;
+        return [
+          { missing: [], unknown: [] },
+          { missing: named.filter((id) => !found.includes(id)), unknown: found.filter((id) => !isStored(id)) },
+        ];
+      },
+    };
+  });
 }
 
-/** Explore: "one token as the lists have it". */
-async function compareSingle({ doors, expect }: Explorer, collection: Collection): Promise<void> {
-  const { chain, contractAddress: address } = collection;
-  const assets = isEvm(collection) ? EVM_TOKENS : MINTS;
-  const tokens = assets.map((tokenId) => ({ chain, address, tokenId }));
-  const batch = dataOf((await doors.post(`${EXPLORE}/tokens/batch`, { tokens })).body) as unknown as (Json | null)[];
-  for (const [index, asset] of assets.entries()) {
-    const path = `${EXPLORE}/tokens/${chain}/${address}/${asset}`;
-    const { status, body } = await doors.get(path);
-    expect(path, batch[index] ?? 404, status === 200 ? dataOf(body) : status);
-  }
+/** Explore, "Search": every token is found by its name. */
+function tokenSearches({ doors, reader }: Context): Check[] {
+  const named = [...reader.market.tables.token.values()].filter(({ name }) => name !== null);
+  return Array.from(
+    Map.groupBy(named, ({ name }) => name ?? ''),
+    ([name, tokens]) => {
+      const path = `${EXPLORE}/search?q=${encodeURIComponent(name)}&limit=50`;
+      return {
+        path: `${path} (tokens)`,
+        of: null,
+        compare: async () => {
+          const rows = dataOf((await doors.get(path)).body) as unknown as { token: Json | null }[];
+          const found = rows.flatMap(({ token }) =>
+            token ? [`${String(token['collectionId'])} ${assetOf(token)}`] : [],
+          );
+          return [
+            [],
+            tokens.map(({ collectionId, asset }) => `${collectionId} ${asset}`).filter((one) => !found.includes(one)),
+          ];
+        },
+      };
+    },
+  );
+}
+
+/** Explore, "The stream": the parameters `collections` and `kinds` leave out other events, also while other clients have other filters. */
+function streamCheck({ doors, copy }: Context, collectionId: string, kinds: string): Check {
+  const path = `${EXPLORE}/stream?from=0&collections=${collectionId}&kinds=${kinds}`;
+  return {
+    path,
+    of: collectionId,
+    compare: async () => {
+      // Explore, kinds of activity, remove: "a stream has these events whatever its filter is".
+      const wanted = copy.log.filter(
+        (one) => one.kind === 'remove' || (one.collectionId === collectionId && kinds.split(',').includes(one.kind)),
+      );
+      const offsets = wanted.map(({ offset }) => offset);
+      return [offsets, await doors.events(path, offsets.length)];
+    },
+  };
 }
 
 /** Explore, "Wallets": `/wallets/{address}/collections`. */
-async function compareWalletCollections({ doors, reader, limit, expect, isChosen }: Explorer): Promise<void> {
-  const all = [...reader.market.tables.collection.values()];
-  for (const [isEvmWallet, wallets] of [
-    [true, EVM_WALLETS.slice(0, 3).map((wallet) => wallet.toLowerCase())],
-    [false, SOLANA_WALLETS.slice(0, 3)],
-  ] as const) {
-    const collections = all.filter((one) => isEvm(one) === isEvmWallet);
-    for (const wallet of wallets) {
-      if (!isChosen()) continue;
-      const expected = collections.flatMap((one) => {
-        const tokens = tokensOf(reader, one.id).filter(({ owner }) => owner === wallet).length;
-        const listed = new Set(walletListings(reader, one.id, wallet).map(({ asset }) => asset)).size;
-        if (tokens === 0 && listed === 0) return [];
-        const { floorRaw } = listingFigures(reader, one);
-        const isKnown = tokens > 0 || one.tokensComplete;
-        return [
-          {
-            id: one.id,
-            // A collection of which all holders are known has none of the wallet's tokens.
-            tokens: tokens > 0 ? tokens : isKnown ? ANY : null,
-            listed,
-            floor: floorRaw?.toString() ?? null,
-            value:
-              tokens === 0 ? (isKnown ? ANY : null) : floorRaw === null ? null : (floorRaw * BigInt(tokens)).toString(),
-            isComplete: one.tokensComplete ? ANY : false,
-          },
-        ];
-      });
-      const path = `${EXPLORE}/wallets/${wallet}/collections`;
-      const rows = (await doors.rows(path, limit)) as Json[] | null;
-      const followed = doors.otherIds;
-      const served = rows
-        ?.filter(({ id }) => !followed.has(String(id)))
-        .map(({ id, tokens, listed, floor, value, provenance }) => ({
-          id,
-          tokens,
-          listed,
-          floor: rawOf(floor),
-          value: rawOf(value),
-          isComplete: (provenance as Json)['tokens'] !== null,
-        }));
-      const byId = (list: readonly { id: unknown }[]) =>
-        list.toSorted((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
-      expect(path, byId(expected), served ? byId(served) : null);
-      await compareTotals({ doors, expect }, { path, rows: rows ?? [] });
-    }
-  }
+function walletChecks(context: Context, stored: readonly Collection[]): Check[] {
+  const wallets = [
+    ...EVM_WALLETS.slice(0, 3).map((wallet) => ({ address: wallet.toLowerCase(), isOnEvm: true })),
+    ...SOLANA_WALLETS.slice(0, 3).map((address) => ({ address, isOnEvm: false })),
+  ];
+  return wallets.flatMap(({ address, isOnEvm }): Check[] => {
+    const path = `${EXPLORE}/wallets/${address}/collections`;
+    const collections = stored.filter((one) => isEvm(one) === isOnEvm);
+    return [
+      {
+        path,
+        of: null,
+        compare: async () => {
+          const rows = withoutOthers(context.doors, await rowsOf(context, path));
+          const expected = collections.flatMap((one) => heldBy(context, one, address));
+          return [byText(expected, ({ id }) => id), rows && byText(rows.map(toHeld), ({ id }) => id)];
+        },
+      },
+      { path: `${path} (totals)`, of: null, compare: () => compareTotals(context, path) },
+    ];
+  });
+}
+
+function heldBy({ reader }: Context, one: Collection, wallet: string) {
+  const tokens = tokensOf(reader, one.id).filter(({ owner }) => owner === wallet).length;
+  const listed = new Set(walletListings(reader, one.id, wallet).map(({ asset }) => asset)).size;
+  if (tokens === 0 && listed === 0) return [];
+  const { floorRaw } = listingFigures(reader, one);
+  // A collection of which all holders are known has none of the wallet's tokens.
+  const otherwise = one.tokensComplete ? ANY : null;
+  return [
+    {
+      id: one.id,
+      tokens: tokens > 0 ? tokens : otherwise,
+      listed,
+      floor: floorRaw?.toString() ?? null,
+      value: tokens === 0 ? otherwise : floorRaw === null ? null : (floorRaw * BigInt(tokens)).toString(),
+      isComplete: one.tokensComplete ? ANY : false,
+    },
+  ];
+}
+
+function toHeld({ id, tokens, listed, floor, value, provenance }: Json) {
+  const isComplete = (provenance as Json)['tokens'] !== null;
+  return { id, tokens, listed, floor: rawOf(floor), value: rawOf(value), isComplete };
 }
 
 /** Explore, "Wallets": "there is one sum for each currency, over all collections of the wallet". */
-async function compareTotals(
-  { doors, expect }: Pick<Explorer, 'doors' | 'expect'>,
-  { path, rows }: { path: string; rows: readonly Json[] },
-): Promise<void> {
-  const { body } = await doors.get(path);
+async function compareTotals(context: Context, path: string): ReturnType<Check['compare']> {
+  const rows = (await rowsOf(context, path)) ?? [];
+  const { body } = await context.doors.get(path);
   const totals = (body as { totals?: unknown; meta?: Json }).totals ?? (body as { meta: Json }).meta['totals'];
   const held = rows.filter(({ tokens }) => typeof tokens === 'number' && tokens > 0);
   const symbolOf = ({ chain }: Json) => CHAINS[String(chain)]?.symbol ?? '';
   const expected = [...Map.groupBy(held, symbolOf)].map(([currency, of]) => {
     const values = of.flatMap(({ value }) => (value === null ? [] : [BigInt(rawOf(value) ?? 0)]));
     const sum = values.reduce((total, value) => total + value, 0n);
-    return {
-      currency,
-      value: values.length === 0 ? null : sum.toString(),
-      collections: of.length,
-      unvalued: of.length - values.length,
-    };
+    const value = values.length === 0 ? null : sum.toString();
+    return { currency, value, collections: of.length, unvalued: of.length - values.length };
   });
-  const served: Json[] | null =
-    (totals as Json[] | null)?.map((total) => ({ ...total, value: rawOf(total['value']) })) ?? null;
-  const sorted = (all: readonly { currency?: unknown }[]) =>
-    all.toSorted((a, b) => (String(a.currency) < String(b.currency) ? -1 : 1));
-  expect(`${path} (totals)`, sorted(expected), served ? sorted(served) : null);
+  const served = (totals as Json[] | null)?.map((total) => ({ ...total, value: rawOf(total['value']) })) ?? null;
+  const currencyOf = (row: { currency?: unknown }) => row.currency;
+  return [byText(expected, currencyOf), served && byText(served as { currency?: unknown }[], currencyOf)];
 }
 
-/** Provenance: a figure of the kind `unknown` is null, and only such a figure; of a floor it may be known that there is none. */
-async function compareProvenance({ doors, expect }: Explorer, { id }: Collection): Promise<void> {
-  const { stats } = dataOf((await doors.get(`${EXPLORE}/collections/${id}`)).body) as { stats: Json };
-  const { figures } = dataOf((await doors.get(`${EXPLORE}/collections/${id}/provenance`)).body) as {
-    figures: { figure: string; kind: string }[];
+/** Provenance: a figure of the kind "unknown" is null, also in the tool `get_collection`. */
+function figuresTool({ doors, reader }: Context, collection: Collection): Check {
+  return {
+    path: `the tool get_collection of ${collection.id}`,
+    of: collection.id,
+    compare: async () => {
+      const { data } = (await doors.tool('get_collection', { collection: collection.id })) as { data: Json };
+      const { floorRaw, buyerFloorRaw, listedCount } = listingFigures(reader, collection);
+      const figures = data['figures'] as { figure: string; value: unknown; kind: string }[];
+      const raws = [floorRaw, buyerFloorRaw].map((raw) => raw?.toString() ?? null);
+      return [
+        [...raws, listedCount, true],
+        [
+          rawOf(data['askFloor']),
+          rawOf(data['buyerFloor']),
+          figures.find(({ figure }) => figure === 'listedCount')?.value ?? null,
+          figures.every(({ kind, value }) => kind !== 'unknown' || value === null),
+        ],
+      ];
+    },
   };
-  const valueAt = (figure: string) => figure.split('.').reduce<unknown>((part, name) => (part as Json)[name], stats);
-  for (const { figure, kind } of figures) {
-    if (figure === 'rarity.rank') continue;
-    const isNull = valueAt(figure) === null;
-    const isUnknown = kind === 'unknown';
-    expect(`${figure} of ${id} and its provenance`, isUnknown, figure === 'floor' ? isNull && isUnknown : isNull);
-  }
 }
 
-type Point = { floor: Record<'open' | 'high' | 'low' | 'close', { raw: string } | null>; listed: number | null };
+type Tool = [name: string, given: Json, path: string];
 
-/** Explore, "History": "floors and listed counts are those that /v1 served". */
-async function compareHistoryFloors({ doors, reader, expect }: Explorer, collection: Collection): Promise<void> {
-  const path = `${EXPLORE}/collections/${collection.id}/history?interval=hour`;
-  const { data } = (await doors.get(path)).body as { data: Point[] };
-  const rawAt = ({ floor }: Point, name: keyof Point['floor']) =>
-    floor[name] === null ? null : BigInt(floor[name].raw);
-  for (const [index, point] of data.entries()) {
-    const [open, high, low, close] = (['open', 'high', 'low', 'close'] as const).map((name) => rawAt(point, name));
-    const before = data[index - 1];
-    if (before) expect(`${path}: open at ${index} and close before it`, String(rawAt(before, 'close')), String(open));
-    const known = [open, close].filter((raw): raw is bigint => typeof raw === 'bigint');
-    const isWithin = known.every(
-      (raw) => typeof high === 'bigint' && typeof low === 'bigint' && low <= raw && raw <= high,
-    );
-    expect(`${path}: whether the range at ${index} has its ends`, true, isWithin);
-  }
-  const last = data.at(-1);
-  const { floorRaw, listedCount } = listingFigures(reader, collection);
-  expect(
-    `${path} (now)`,
-    { floor: floorRaw?.toString() ?? null, listed: listedCount },
-    last && { floor: rawAt(last, 'close')?.toString() ?? null, listed: last.listed },
-  );
-}
-
-/** Explore, "Activity": the last change of the kind `floor` says the floor. */
-function compareFloorEvents({ reader, expect }: Explorer, collection: Collection, copy: StreamCopy): void {
-  const { floorRaw } = listingFigures(reader, collection);
-  expect(`the last floor of ${collection.id} in the stream`, floorRaw?.toString() ?? null, copy.floorOf(collection.id));
+function toolChecks(context: Context, one: Collection): Check[] {
+  const { id, chain, contractAddress } = one;
+  const asset = isEvm(one) ? EVM_TOKENS[0] : MINTS[0];
+  const wallet = (isEvm(one) ? EVM_WALLETS : SOLANA_WALLETS)[0];
+  const given = { chain, address: contractAddress, tokenId: asset };
+  const tools: Tool[] = [
+    ['list_listings', { collection: id }, `/v1/collections/${id}/listings?limit=8`],
+    ['list_sales', { collection: id, limit: 3 }, `/v1/collections/${id}/sales?limit=3`],
+    ['list_tokens', { collection: id, sort: 'id' }, `${EXPLORE}/collections/${id}/tokens?sort=id&limit=8`],
+    ['list_traits', { collection: id }, `${EXPLORE}/collections/${id}/traits?limit=8`],
+    ['list_orders', { collection: id, sort: 'price' }, `${EXPLORE}/orders?collection=${id}&sort=price&limit=8`],
+    ['list_activity', { collection: id, kinds: 'sale' }, `${EXPLORE}/activity?collection=${id}&kinds=sale&limit=8`],
+    ['get_holders', { collection: id }, `${EXPLORE}/collections/${id}/holders`],
+    ['list_wallet', { address: wallet, chain }, `${EXPLORE}/wallets/${wallet}/tokens?chain=${chain}&limit=8`],
+    ['get_token', given, `${EXPLORE}/tokens/${chain}/${contractAddress}/${asset}`],
+  ];
+  return tools.map((tool) => toolCheck(context, id, tool));
 }
 
 /** Agents: "A result is the response of the path that the tool reads", without pictures that are data, and with units. */
-async function compareTools({ doors, reader, expect, isChosen }: Explorer): Promise<void> {
-  const tools: [string, Json, string][] = [...reader.market.tables.collection.values()].flatMap((one) => {
-    const { id, chain, contractAddress } = one;
-    const asset = isEvm(one) ? EVM_TOKENS[0] : MINTS[0];
-    const wallet = (isEvm(one) ? EVM_WALLETS : SOLANA_WALLETS)[0];
-    return [
-      ['list_listings', { collection: id }, `/v1/collections/${id}/listings?limit=8`],
-      ['list_sales', { collection: id, limit: 3 }, `/v1/collections/${id}/sales?limit=3`],
-      ['list_tokens', { collection: id, sort: 'id' }, `${EXPLORE}/collections/${id}/tokens?sort=id&limit=8`],
-      ['list_traits', { collection: id }, `${EXPLORE}/collections/${id}/traits?limit=8`],
-      ['list_orders', { collection: id, sort: 'price' }, `${EXPLORE}/orders?collection=${id}&sort=price&limit=8`],
-      ['list_activity', { collection: id, kinds: 'sale' }, `${EXPLORE}/activity?collection=${id}&kinds=sale&limit=8`],
-      ['get_holders', { collection: id }, `${EXPLORE}/collections/${id}/holders`],
-      ['list_wallet', { address: wallet, chain }, `${EXPLORE}/wallets/${wallet}/tokens?chain=${chain}&limit=8`],
-      [
-        'get_token',
-        { chain, address: contractAddress, tokenId: asset },
-        `${EXPLORE}/tokens/${chain}/${contractAddress}/${asset}`,
-      ],
-    ];
-  });
-  for (const [name, given, path] of [
-    ...tools,
-    ['list_collections', { sort: 'recent', window: '7d' }, `${EXPLORE}/collections?sort=recent&limit=8`] as const,
-  ]) {
-    if (!isChosen()) continue;
-    const { status, body } = await doors.get(path);
-    if (status !== 200) continue;
-    const result = (await doors.tool(name, given)) as Json;
-    const rows = name === 'list_collections' ? (dataOf(body) as unknown as Json[]).map(toShortRow) : dataOf(body);
-    expect(`the tool ${name} ${JSON.stringify(given)}`, withoutUnits(rows), withoutUnits(result['data']));
-  }
+function toolCheck({ doors }: Context, of: string | null, [name, given, path]: Tool): Check {
+  return {
+    path: `the tool ${name} ${JSON.stringify(given)}`,
+    of,
+    compare: async () => {
+      const { status, body } = await doors.get(path);
+      if (status !== 200) return [null, null];
+      const result = (await doors.tool(name, given)) as Json;
+      const rows = name === 'list_collections' ? (dataOf(body) as unknown as Json[]).map(toShortRow) : dataOf(body);
+      return [withoutUnits(rows), withoutUnits(result['data'])];
+    },
+  };
 }
 
 /** Agents: "`list_collections` and `get_history` have shorter rows than their paths." The window is 7 days. */
@@ -357,12 +363,4 @@ function withoutUnits(value: unknown): unknown {
       name === 'rawUnit' || name === 'volumeCurrency' ? undefined : part,
     ),
   );
-}
-
-function minusTime(time: unknown): number | null {
-  return typeof time === 'string' ? -Date.parse(time) : null;
-}
-
-function toLower(text: string): string {
-  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

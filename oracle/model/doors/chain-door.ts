@@ -9,26 +9,29 @@ import { startFakeEndpoint } from '../../../test/support/chain/fake/fake-endpoin
 import { COLLECTIONS } from '../../../test/support/chain/fake/fake-logs.ts';
 import type { ChainSale } from '../rules/chain.ts';
 import { chainSalesOf, mintedOf, ownersOf } from '../rules/chain.ts';
-import type { Json } from '../comparison/explore.ts';
+import type { Check, Json } from '../comparison/check.ts';
+import { dataOf, rawOf } from '../comparison/check.ts';
 import { Unavailable } from '../errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
-import type { ChainStep } from '../steps.ts';
+import type { ChainStep, TradeStep } from '../steps.ts';
+import { ChainOrders } from './chain-orders.ts';
+import type { StreamCopy } from './copy.ts';
 
 const CHAIN = 'ethereum';
 const SEED = 7;
 const PATIENCE_MS = 120_000;
-const POLL_MS = 25;
+const POLL_MS = 10;
 const RETRY_MS = 100;
 const FIRST_BLOCKS = 12;
 /** A token that the chain does not have. */
 const OTHER_TOKEN = '99';
 const FIGURES_MAX_AGE_MS = 2 * 3_600_000;
 
-type Expect = (path: string, expected: unknown, served: unknown) => void;
-
 export class ChainDoor {
   readonly #chain: FakeChain;
   readonly #endpoint: FakeEndpoint;
+  /** The signed orders of the first followed collection. */
+  readonly orders: ChainOrders;
   #followed: string[] = [];
   /** The reported sales that are not the chain's, by the key of their row. */
   readonly #reported = new Map<string, ChainSale>();
@@ -36,6 +39,7 @@ export class ChainDoor {
   private constructor(chain: FakeChain, endpoint: FakeEndpoint) {
     this.#chain = chain;
     this.#endpoint = endpoint;
+    this.orders = new ChainOrders(chain, COLLECTIONS[0]);
   }
 
   /** `faultShare`: the probability that a request to the endpoint fails. */
@@ -47,7 +51,7 @@ export class ChainDoor {
   }
 
   get settings(): Record<string, string> {
-    return { RPC_URL_ETHEREUM: this.#endpoint.url, CHAIN_POLL_MS: '100' };
+    return { RPC_URL_ETHEREUM: this.#endpoint.url, CHAIN_POLL_MS: '50' };
   }
 
   /** The followed collections. Their figures come from the chain, and not from the market of the model. */
@@ -63,12 +67,25 @@ export class ChainDoor {
     return this.#endpoint.close();
   }
 
+  /** Keeps what the service follows, as a backup does. Calling the result brings it back, and waits until the service has read the blocks since then. */
+  keep(): (doors: ServiceDoors) => Promise<void> {
+    const [followed, reported, orders] = [[...this.#followed], [...this.#reported], this.orders.keep()];
+    return async (doors) => {
+      orders();
+      this.#followed = [...followed];
+      this.#reported.clear();
+      for (const [tx, sale] of reported) this.#reported.set(tx, sale);
+      await this.#wait(doors);
+    };
+  }
+
   /** Mines blocks, and before that replaces the newest `depth` blocks with one more. The first call also follows a collection, later calls another one. */
   async mine(doors: ServiceDoors, { blocks, depth, report }: ChainStep): Promise<void> {
     if (!this.isFollowed) this.#chain.mine(FIRST_BLOCKS);
     if (depth > 0) this.#chain.reorganise(depth, depth + 1);
     this.#chain.mine(blocks);
     doors.advanceTo(this.#chain.time);
+    // The first one is the one whose orders are signed.
     const next = COLLECTIONS.find((contract) => !this.#followed.includes(contract));
     if (next !== undefined && mintedOf(this.#chain.blocks, next).length > 0) {
       await doors.operate('collections.add', { chain: CHAIN, address: next, fromBlock: 1, standard: 'erc721' });
@@ -91,6 +108,22 @@ export class ChainDoor {
     if (!isSame) this.#reported.set(sale.tx, sale);
   }
 
+  /** Lets an account act on the chain, or sends a request about an order of the first followed collection. Without a followed collection, nothing happens. */
+  async trade(doors: ServiceDoors, step: TradeStep, commands: string[]): Promise<void> {
+    if (!this.isFollowed) return;
+    if (step.depth > 0) this.#chain.reorganise(step.depth, step.depth + 1);
+    const planned = this.orders.plan(step);
+    if (step.depth > 0 || planned) {
+      commands.push(
+        `# the chain replaces ${step.depth} blocks, and account ${step.account} does: ${step.kind} (test/support/chain/fake)`,
+      );
+      this.#chain.mine(1, planned ? [planned] : []);
+      doors.advanceTo(this.#chain.time);
+      await this.#wait(doors);
+    }
+    await this.orders.request(doors, step, commands);
+  }
+
   /** Waits until the service has read the newest block and the past of each followed collection. */
   async #wait(doors: ServiceDoors): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS;
@@ -106,102 +139,95 @@ export class ChainDoor {
     }
   }
 
-  /** Compares what is served about the followed collections. */
-  async compare(doors: ServiceDoors, expect: Expect, limit: number): Promise<void> {
-    for (const contract of this.#followed) await this.#compareCollection(doors, { contract, expect, limit });
+  /** What is served about the followed collections. */
+  checks(doors: ServiceDoors, copy: StreamCopy, limit: number): Check[] {
+    return [
+      ...this.#followed.flatMap((contract) => this.#collectionChecks(doors, { contract, limit })),
+      ...(this.isFollowed ? this.orders.checks(doors, copy, limit) : []),
+    ];
   }
 
-  async #compareCollection(
-    doors: ServiceDoors,
-    { contract, expect, limit }: { contract: string; expect: Expect; limit: number },
-  ): Promise<void> {
+  #collectionChecks(doors: ServiceDoors, { contract, limit }: { contract: string; limit: number }): Check[] {
     const { blocks } = this.#chain;
     const id = `${CHAIN}_${contract}`;
-    const base = `/v1/collections/${id}`;
     const owners = ownersOf(blocks, contract);
     const reported = contract === this.#followed[0] ? this.#reported.values() : [];
     const sales = [...chainSalesOf(blocks, contract), ...reported];
-    const rows = (await doors.rows(`${base}/sales`, limit)) as Json[] | null;
-    const toLine = (...parts: unknown[]) => parts.join(' ');
-    expect(
-      `${base}/sales of the chain`,
-      sales.map((sale) => toLine(iso(sale.at), sale.asset, sale.price, sale.seller, sale.buyer, sale.tx)).toSorted(),
-      rows
-        ?.map((row) =>
-          toLine(row['timestamp'], row['tokenId'], rawOf(row['price']), row['seller'], row['buyer'], row['tx']),
-        )
-        .toSorted() ?? null,
-    );
-    const tokens = (await doors.rows(`/explore/v1/collections/${id}/tokens?sort=id`, limit)) as Json[] | null;
-    const ownerOf = (row: Json) => (row['owner'] as Json)['address'];
-    expect(
-      `/explore/v1/collections/${id}/tokens of the chain`,
-      Array.from(owners, ([asset, owner]) => `${asset} ${owner}`).toSorted(),
-      tokens?.map((row) => `${String(row['tokenId'])} ${String(ownerOf(row))}`).toSorted() ?? null,
-    );
-    // Decisions 6, "Maximum age of a reported figure": the newest block says when a figure of the chain was observed.
-    if (doors.now - this.#chain.time >= FIGURES_MAX_AGE_MS) return;
-    const { stats } = dataOf((await doors.get(base)).body) as { stats: Json };
-    const volumeRaw = sales.reduce((sum, { price }) => sum + price, 0n);
-    const all = (windows: unknown) => (windows as Json)['allTime'];
-    expect(
-      `${base} of the chain`,
-      {
-        volume: Number(`${volumeRaw}e-18`),
-        sales: sales.length,
-        supply: owners.size,
-        owners: new Set(owners.values()).size,
+    /** Compares a line for each row of a list, in any order. */
+    const list = (path: string, lines: readonly string[], toLine: (row: Json) => string | null): Check => ({
+      path: `${path} (${id}) of the chain`,
+      of: 'chain',
+      compare: async () => {
+        const rows = (await doors.rows(path, limit)) as Json[] | null;
+        return [lines.toSorted(), rows?.flatMap((row) => toLine(row) ?? []).toSorted() ?? null];
       },
-      { volume: all(stats['volume']), sales: all(stats['sales']), supply: stats['supply'], owners: stats['owners'] },
-    );
-    const holders = dataOf((await doors.get(`/explore/v1/collections/${id}/holders`)).body);
-    const counts = Map.groupBy(owners.values(), (owner) => owner);
-    expect(
-      `/explore/v1/collections/${id}/holders of the chain`,
-      Array.from(counts, ([owner, of]) => `${owner} ${of.length}`).toSorted(),
-      (holders['largest'] as Json[]).map((row) => `${String(row['address'])} ${String(row['tokens'])}`).toSorted(),
-    );
-    const activity = (await doors.rows(`/explore/v1/activity?collection=${id}&kinds=sale`, limit)) as Json[] | null;
-    expect(
-      `/explore/v1/activity?collection=${id}&kinds=sale of the chain`,
-      sales.map(({ asset, price, tx }) => toLine(asset, price, tx)).toSorted(),
-      activity
-        ?.filter((row) => row['voidedBy'] === null)
-        .map((row) => toLine(row['tokenId'], rawOf(row['price']), row['tx']))
-        .toSorted() ?? null,
-    );
-    for (const [asset, owner] of owners) {
-      const path = `/explore/v1/tokens/${CHAIN}/${contract}/${asset}/owners`;
-      const held = (await doors.rows(path, limit)) as Json[] | null;
-      expect(
-        `${path} of the chain`,
-        [`${owner} 1`],
-        held?.map((row) => `${String(row['address'])} ${String(row['balance'])}`) ?? null,
-      );
-    }
-    for (const wallet of new Set(owners.values())) {
-      const path = `/explore/v1/wallets/${wallet}/tokens?chain=${CHAIN}`;
-      const owned = (await doors.rows(path, limit)) as Json[] | null;
-      expect(
-        `${path} (${id}) of the chain`,
-        [...owners].flatMap(([asset, owner]) => (owner === wallet ? [asset] : [])).toSorted(),
-        owned
-          ?.filter((row) => row['collectionId'] === id)
-          .map((row) => String(row['tokenId']))
-          .toSorted() ?? null,
-      );
-    }
+    });
+    const inCollection = (row: Json, line: string) => (row['collectionId'] === id ? line : null);
+    return [
+      list(
+        `/v1/collections/${id}/sales`,
+        sales.map((sale) => join(iso(sale.at), sale.asset, sale.price, sale.seller, sale.buyer, sale.tx)),
+        (row) => join(row['timestamp'], row['tokenId'], rawOf(row['price']), row['seller'], row['buyer'], row['tx']),
+      ),
+      list(
+        `/explore/v1/collections/${id}/tokens?sort=id`,
+        Array.from(owners, ([asset, owner]) => `${asset} ${owner}`),
+        (row) => join(row['tokenId'], (row['owner'] as Json)['address']),
+      ),
+      list(
+        `/explore/v1/activity?collection=${id}&kinds=sale`,
+        sales.map(({ asset, price, tx }) => join(asset, price, tx)),
+        (row) => (row['voidedBy'] === null ? join(row['tokenId'], rawOf(row['price']), row['tx']) : null),
+      ),
+      ...Array.from(owners, ([asset, owner]) =>
+        list(`/explore/v1/tokens/${CHAIN}/${contract}/${asset}/owners`, [`${owner} 1`], (row) =>
+          join(row['address'], row['balance']),
+        ),
+      ),
+      ...Array.from(new Set(owners.values()), (wallet) =>
+        list(
+          `/explore/v1/wallets/${wallet}/tokens?chain=${CHAIN}`,
+          [...owners].flatMap(([asset, owner]) => (owner === wallet ? [asset] : [])),
+          (row) => inCollection(row, String(row['tokenId'])),
+        ),
+      ),
+      // Decisions 6, "Maximum age of a reported figure": the newest block says when a figure of the chain was observed.
+      ...(doors.now - this.#chain.time < FIGURES_MAX_AGE_MS ? this.#figureChecks(doors, { id, owners, sales }) : []),
+    ];
   }
+
+  #figureChecks(
+    doors: ServiceDoors,
+    { id, owners, sales }: { id: string; owners: ReadonlyMap<string, string>; sales: readonly ChainSale[] },
+  ): Check[] {
+    const check = (path: string, compare: (data: Json) => readonly [unknown, unknown]): Check => ({
+      path: `${path} of the chain`,
+      of: 'chain',
+      compare: async () => compare(dataOf((await doors.get(path)).body)),
+    });
+    const all = (windows: unknown) => (windows as Json)['allTime'];
+    const volumeRaw = sales.reduce((sum, { price }) => sum + price, 0n);
+    const counts = Map.groupBy(owners.values(), (owner) => owner);
+    return [
+      check(`/v1/collections/${id}`, (data) => {
+        const { volume, sales: count, supply, owners: holders } = data['stats'] as Json;
+        return [
+          [Number(`${volumeRaw}e-18`), sales.length, owners.size, counts.size],
+          [all(volume), all(count), supply, holders],
+        ];
+      }),
+      check(`/explore/v1/collections/${id}/holders`, ({ largest }) => [
+        Array.from(counts, ([owner, of]) => `${owner} ${of.length}`).toSorted(),
+        (largest as Json[]).map((row) => join(row['address'], row['tokens'])).toSorted(),
+      ]),
+    ];
+  }
+}
+
+function join(...parts: unknown[]): string {
+  return parts.join(' ');
 }
 
 function iso(time: number): string {
   return new Date(time).toISOString();
-}
-
-function dataOf(body: unknown): Json {
-  return (body as { data: Json }).data;
-}
-
-function rawOf(price: unknown): string {
-  return price === null ? 'null' : String((price as Json)['raw']);
 }

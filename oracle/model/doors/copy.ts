@@ -1,13 +1,14 @@
 // A copy of the open orders that a client keeps with the pages of the stream alone (docs/explore.md, "The stream"): "the last change of an order says its state:
-// after list, reprice and revalidate it can be bought, after the other kinds it cannot".
+// after `list`, `reprice` and `revalidate` it can be bought, after `bid` and `bid-revalidate` it can be accepted, and after the other kinds neither".
 
 import { Difference } from '../errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
 
-export type CopiedOrder = { orderId: string; collectionId: string; asset: string; raw: string };
+export type CopiedOrder = { orderId: string; collectionId: string; isBid: boolean; asset: string; raw: string };
 
-const OPENS = new Set(['list', 'reprice', 'revalidate']);
-const CLOSES = new Set(['fill', 'cancel', 'expire', 'invalidate']);
+const BID_OPENS = new Set(['bid', 'bid-revalidate']);
+const OPENS = new Set(['list', 'reprice', 'revalidate', ...BID_OPENS]);
+const CLOSES = new Set(['fill', 'cancel', 'expire', 'invalidate', 'bid-cancel', 'bid-expire', 'bid-invalidate']);
 const BEGINNING = '0';
 
 type Activity = {
@@ -65,8 +66,14 @@ export class StreamCopy {
     this.log = [];
   }
 
+  /** The orders that can be bought. */
   of(collectionId: string): CopiedOrder[] {
-    return [...this.#orders.values()].filter((order) => order.collectionId === collectionId);
+    return [...this.#orders.values()].filter((order) => order.collectionId === collectionId && !order.isBid);
+  }
+
+  /** The bids that can be accepted. */
+  bidsOf(collectionId: string): CopiedOrder[] {
+    return [...this.#orders.values()].filter((order) => order.collectionId === collectionId && order.isBid);
   }
 
   /** The price of the last event of the kind `floor`. Null if there is none. */
@@ -101,7 +108,13 @@ export class StreamCopy {
     this.orderIds.add(orderId);
     if (CLOSES.has(kind)) this.#orders.delete(orderId);
     if (OPENS.has(kind))
-      this.#orders.set(orderId, { orderId, collectionId, asset: tokenId ?? mint ?? '', raw: price?.raw ?? 'null' });
+      this.#orders.set(orderId, {
+        orderId,
+        collectionId,
+        isBid: BID_OPENS.has(kind),
+        asset: tokenId ?? mint ?? '',
+        raw: price?.raw ?? 'null',
+      });
   }
 }
 

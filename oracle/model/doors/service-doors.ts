@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { RequestOptions, Server } from 'node:http';
-import { createServer, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Transform } from 'node:stream';
@@ -21,6 +21,7 @@ import { ChainDoor } from './chain-door.ts';
 import { toCsv } from './csv.ts';
 import { Unavailable } from '../errors.ts';
 import type { MarketRecord } from '../rules/records.ts';
+import type { RestartStep } from '../steps.ts';
 import { VendorDoor } from './vendor-door.ts';
 
 export type Imported = {
@@ -87,6 +88,8 @@ export class ServiceDoors {
   readonly #settings: Record<string, string>;
   #turn = 0;
   #client: MarketClient | null = null;
+  /** The file of the newest backup. */
+  #backup = '';
   readonly #keys: Keys;
   readonly #clock: { now: number };
   /** The chain that the service follows, and the marketplace that it reads. */
@@ -94,7 +97,7 @@ export class ServiceDoors {
   readonly vendor: VendorDoor;
   readonly #receiver: Server;
   /** The events of the shop that a webhook has received, by `webhook-id`. */
-  readonly shopEvents: ReadonlyMap<string, ShopEvent>;
+  readonly shopEvents: Map<string, ShopEvent>;
   /** How many responses were read. */
   responses = 0;
 
@@ -181,20 +184,24 @@ export class ServiceDoors {
     this.#receiver.close();
   }
 
-  /** Stops all processes, and starts them again: on the same data, or on the data of a backup that was made while they were stopped. */
-  async restart({ isRestored }: { isRestored: boolean }): Promise<void> {
+  /** Stops all processes, and starts them again. */
+  async restart({ data }: Omit<RestartStep, 'do'>): Promise<void> {
     for (const service of this.#processes.toReversed()) await service.close();
-    if (isRestored) {
-      const file = path.join(temporaryDirectory(), 'backup');
-      for (const command of [
-        ['backup', file],
-        ['restore', '--replace', file],
-      ])
-        await promisify(execFile)(process.execPath, [MAIN, ...command], { env: { ...process.env, ...this.#settings } });
-    }
+    if (data === 'restore' || data === 'keep') this.#backup = await this.#makeBackup();
+    if (data === 'restore' || data === 'older') await this.#run(['restore', '--replace', this.#backup]);
     this.#processes = await this.#startAll();
     this.#service = this.#processes[0];
     this.#client = null;
+  }
+
+  async #makeBackup(): Promise<string> {
+    const file = path.join(temporaryDirectory(), 'backup');
+    await this.#run(['backup', file]);
+    return file;
+  }
+
+  async #run(command: readonly string[]): Promise<void> {
+    await promisify(execFile)(process.execPath, [MAIN, ...command], { env: { ...process.env, ...this.#settings } });
   }
 
   advance(ms: number): void {
@@ -447,14 +454,16 @@ async function startReceiver(): Promise<Receiver> {
   return { server, events };
 }
 
-/** Every request has a connection of its own, so that no server closes a connection while a request is on its way. */
+/** Connections are kept for less time than a server keeps them, so that no server closes one while a request is on its way. */
+const AGENT = new Agent({ keepAlive: true, timeout: 2_000 });
+
 function send(
   to: RequestOptions,
   options: RequestOptions,
   body: string,
 ): Promise<{ status: number; etag: string; text: string }> {
   return new Promise((resolve, reject) => {
-    const call = request({ ...to, ...options, agent: false }, (response) => {
+    const call = request({ agent: AGENT, ...to, ...options }, (response) => {
       const decoder = DECODERS[response.headers['content-encoding'] ?? '']?.();
       text(decoder ? response.pipe(decoder) : response).then(
         (received) => resolve({ status: response.statusCode ?? 0, etag: response.headers.etag ?? '', text: received }),

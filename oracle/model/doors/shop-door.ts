@@ -1,10 +1,9 @@
 // The store interface of a run: sends requests to `/api/v1`, one after the other or together, and compares what is served with the shop of the model.
 // "docs/store" is docs/store.md, "decisions 3" the section of the project's decisions on the store interface.
 
-import { isSame, show } from '../comparison/compare.ts';
+import type { Check, Json } from '../comparison/check.ts';
+import { dataOf, isSame, show } from '../comparison/check.ts';
 import { Difference } from '../errors.ts';
-import type { Json } from '../comparison/explore.ts';
-import { dataOf } from '../comparison/explore.ts';
 import { compareText } from '../rules/figures.ts';
 import type { Response, ServiceDoors } from './service-doors.ts';
 import { SHOP } from './service-doors.ts';
@@ -17,8 +16,8 @@ const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 /** Fields of responses that the texts do not determine. */
 const UNKNOWN_FIELDS = ['createdAt', 'updatedAt', 'adjustmentId', 'expiresAt', 'endedAt'];
 const PAGES_MAX = 1_000;
-
-type Expect = (path: string, expected: unknown, served: unknown) => void;
+/** How many products `ids` names. */
+const IDS_MAX = 20;
 
 export class ShopDoor {
   readonly #doors: ServiceDoors;
@@ -33,6 +32,22 @@ export class ShopDoor {
 
   constructor(doors: ServiceDoors) {
     this.#doors = doors;
+  }
+
+  /** Keeps the present state, as a backup does. Calling the result brings it back. */
+  keep(): () => void {
+    const shop = this.#shop.copy();
+    const [products, reservations] = [[...this.#productIds], [...this.#reservationIds]];
+    const [kept, events] = [[...this.#kept], [...this.#doors.shopEvents]];
+    return () => {
+      this.#shop = shop.copy();
+      this.#productIds.splice(0, Infinity, ...products);
+      this.#reservationIds.splice(0, Infinity, ...reservations);
+      this.#kept.clear();
+      for (const [key, request] of kept) this.#kept.set(key, request);
+      this.#doors.shopEvents.clear();
+      for (const [id, event] of events) this.#doors.shopEvents.set(id, event);
+    };
   }
 
   /** Docs/store, "Changes": "An after from before the service was restored from a backup is a 410". Then a client reads the products again. */
@@ -240,62 +255,80 @@ export class ShopDoor {
     return response;
   }
 
-  /** Compares everything that the store serves. */
-  async compare(expect: Expect, limit: number): Promise<void> {
+  /** Everything that the store serves. */
+  checks(limit: number): Check[] {
     const shop = this.#shop;
-    const newestFirst = byId(shop.products).toReversed();
     const rows = async (path: string) => (await this.#doors.rows(`/api/v1${path}`, limit)) as Json[] | null;
-    const idsAt = async (path: string) => (await rows(path))?.map((row) => row['id']) ?? null;
+    const log = bySubject(shop.log.toReversed(), 'productId');
+    const [first] = shop.log;
+    const ofFirst = `?product_id=${first?.productId ?? ''}`;
+    const isOfFirst = ({ productId }: { productId: string }) => productId === first?.productId;
+    return [
+      ...this.#productChecks(rows),
+      ...this.#stockChecks(),
+      inShop('/api/v1/inventory/adjustments', async () => [log, await this.#readLog()]),
+      ...(first
+        ? [
+            inShop(`/api/v1/inventory/adjustments${ofFirst}`, async () => [
+              log.filter(isOfFirst),
+              await this.#readLog(ofFirst),
+            ]),
+          ]
+        : []),
+      ...this.#reservationChecks(rows),
+      inShop('the events that a webhook has received', () => this.#compareWebhook()),
+      inShop('/api/v1/changes', () => this.#compareChanges()),
+    ];
+  }
+
+  #productChecks(rows: Rows): Check[] {
+    const newestFirst = byId(this.#shop.products).toReversed();
     // Decisions 8, "The store": an archived product is left out of lists unless asked for.
     const unarchived = newestFirst.filter(({ status }) => status !== 'archived');
-    const listed = await rows('/products');
-    expect('/api/v1/products', unarchived.map(toRow), listed?.map(withoutUnknown) ?? null);
-    await this.#compareFound(expect, { newestFirst, unarchived, idsAt });
-    for (const { id } of shop.products) {
-      const { body } = await this.#doors.store('GET', `/products/${id}`);
-      expect(`/api/v1/products/${id}`, shop.read(id).data, withoutUnknown(dataOf(body)));
-      // Store, "Access": a key reads the products of its own shop.
-      const { status } = await this.#doors.asOtherShop(`/products/${id}`);
-      expect(`/api/v1/products/${id} with the key of another shop`, 404, status);
-    }
-    const log = bySubject(shop.log.toReversed(), 'productId');
-    expect('/api/v1/inventory/adjustments', log, await this.#readLog());
-    const [first] = shop.log;
-    if (first) {
-      const query = `?product_id=${first.productId}`;
-      const ofProduct = log.filter(({ productId }) => productId === first.productId);
-      expect(`/api/v1/inventory/adjustments${query}`, ofProduct, await this.#readLog(query));
-    }
-    for (const [query, lowOnly, threshold] of [
+    return [
+      inShop('/api/v1/products', async () => [
+        unarchived.map(toRow),
+        (await rows('/products'))?.map(withoutUnknown) ?? null,
+      ]),
+      ...this.#foundChecks(rows, { newestFirst, unarchived }),
+      ...this.#shop.products.flatMap(({ id }) => [
+        inShop(`/api/v1/products/${id}`, async () => {
+          const { body } = await this.#doors.store('GET', `/products/${id}`);
+          return [this.#shop.read(id).data, withoutUnknown(dataOf(body))];
+        }),
+        // Specification, "Authentication": "another shop's product gives 404".
+        inShop(`/api/v1/products/${id} with the key of another shop`, async () => [
+          404,
+          (await this.#doors.asOtherShop(`/products/${id}`)).status,
+        ]),
+      ]),
+    ];
+  }
+
+  #stockChecks(): Check[] {
+    const queries = [
       ['', false, 10],
       ['?low_stock=true&threshold=3', true, 3],
-    ] as const) {
-      const { body } = await this.#doors.store('GET', `/inventory${query}`);
-      const { data, count } = body as { data: Json[]; count: number };
-      const expected = shop.stock({ lowOnly, threshold });
-      expect(
-        `/api/v1/inventory${query}`,
-        { data: bySubject(expected, 'productId'), count: expected.length },
-        { data: bySubject(data.map(withoutUnknown), 'productId'), count },
-      );
-    }
-    await this.#compareReservations(expect, rows);
-    await this.#compareEvents(expect);
+    ] as const;
+    return queries.map(([query, lowOnly, threshold]) =>
+      inShop(`/api/v1/inventory${query}`, async () => {
+        const { body } = await this.#doors.store('GET', `/inventory${query}`);
+        const { data, count } = body as { data: Json[]; count: number };
+        const expected = this.#shop.stock({ lowOnly, threshold });
+        return [
+          { data: bySubject(expected, 'productId'), count: expected.length },
+          { data: bySubject(data.map(withoutUnknown), 'productId'), count },
+        ];
+      }),
+    );
   }
 
   /** Docs/store, "Find products". */
-  async #compareFound(
-    expect: Expect,
-    {
-      newestFirst,
-      unarchived,
-      idsAt,
-    }: {
-      newestFirst: readonly Product[];
-      unarchived: readonly Product[];
-      idsAt: (path: string) => Promise<unknown[] | null>;
-    },
-  ): Promise<void> {
+  #foundChecks(
+    rows: Rows,
+    { newestFirst, unarchived }: { newestFirst: readonly Product[]; unarchived: readonly Product[] },
+  ): Check[] {
+    const idsAt = async (path: string) => (await rows(path))?.map(({ id }) => String(id)) ?? null;
     const isListed = ({ status }: Product) => status !== 'archived';
     const filters: [string, (product: Product) => boolean][] = [
       ['type=digital', (product) => isListed(product) && product.type === 'digital'],
@@ -307,111 +340,130 @@ export class ShopDoor {
       ['externalId=erp/1', ({ externalId }) => externalId === 'erp/1'],
       ['slug=mug', ({ slug }) => slug === 'mug'],
       ['group=mugs', (product) => isListed(product) && product.groupId === 'mugs'],
-      [`ids=${newestFirst.map(({ id }) => id).join(',') || 'prod_0'}`, () => true],
     ];
-    for (const [query, isFound] of filters) {
-      if (query === 'ids=prod_0') continue;
-      const found = newestFirst.filter(isFound).map(({ id }) => id);
-      expect(`/api/v1/products?${query}`, found, await idsAt(`/products?${query}`));
-    }
     // "Words that begin with all these words. Case, accents and punctuation make no difference."
-    for (const q of ['mug', 'CAFE', 'm 1', 'mug caf']) {
-      const found = unarchived.filter((product) => hasWords(product, q)).map(({ id }) => id);
-      const served = await idsAt(`/products?q=${encodeURIComponent(q)}`);
-      expect(`/api/v1/products?q=${q}`, found.toSorted(), served?.map(String).toSorted() ?? null);
-    }
+    const words = ['mug', 'CAFE', 'm 1', 'mug caf'];
     const sorts: [string, (product: Product) => number | string][] = [
       ['name', ({ name }) => name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())],
       ['price', ({ price }) => Number(price)],
       ['stock', ({ inventory }) => inventory],
     ];
-    for (const [sort, keyOf] of sorts) {
-      for (const sign of [1, -1]) {
-        const path = `/products?sort=${sort}&order=${sign === 1 ? 'asc' : 'desc'}`;
-        const served = (await idsAt(path)) ?? [];
-        const keyOfId = (id: unknown) => keyOf(newestFirst.find((one) => one.id === id) ?? ({} as Product));
-        const sorted = unarchived.map(keyOf).toSorted((a, b) => (a === b ? 0 : a < b ? -sign : sign));
-        expect(`/api/v1${path} (order)`, sorted, served.map(keyOfId));
-        expect(`/api/v1${path}`, unarchived.map(({ id }) => id).toSorted(), served.map(String).toSorted());
-      }
-    }
+    const ids = newestFirst.map(({ id }) => id);
+    if (ids.length > 0) filters.push([`ids=${ids.slice(0, IDS_MAX).join(',')}`, ({ id }) => ids.indexOf(id) < IDS_MAX]);
+    return [
+      ...filters.map(([query, isFound]) =>
+        inShop(`/api/v1/products?${query}`, async () => [
+          newestFirst.filter(isFound).map(({ id }) => id),
+          await idsAt(`/products?${query}`),
+        ]),
+      ),
+      ...words.map((q) =>
+        inShop(`/api/v1/products?q=${q}`, async () => [
+          unarchived
+            .filter((product) => hasWords(product, q))
+            .map(({ id }) => id)
+            .toSorted(),
+          (await idsAt(`/products?q=${encodeURIComponent(q)}`))?.toSorted() ?? null,
+        ]),
+      ),
+      ...sorts.flatMap(([sort, keyOf]) =>
+        [1, -1].map((sign) => {
+          const path = `/products?sort=${sort}&order=${sign === 1 ? 'asc' : 'desc'}`;
+          return inShop(`/api/v1${path}`, async () => {
+            const served = (await idsAt(path)) ?? [];
+            const keyOfId = (id: string) => keyOf(newestFirst.find((one) => one.id === id) ?? ({} as Product));
+            return [
+              {
+                order: unarchived.map(keyOf).toSorted((a, b) => (a === b ? 0 : a < b ? -sign : sign)),
+                ids: unarchived.map(({ id }) => id).toSorted(),
+              },
+              { order: served.map(keyOfId), ids: served.toSorted() },
+            ];
+          });
+        }),
+      ),
+    ];
   }
 
-  async #compareReservations(expect: Expect, rows: (path: string) => Promise<Json[] | null>): Promise<void> {
-    const served = async (query: string) =>
-      bySubject((await rows(`/reservations${query}`))?.map(withoutUnknown) ?? [], 'id');
+  #reservationChecks(rows: Rows): Check[] {
     const all = bySubject(this.#shop.viewReservations() as Json[], 'id');
-    expect('/api/v1/reservations', all, await served(''));
-    for (const state of ['held', 'consumed', 'released'])
-      expect(
-        `/api/v1/reservations?status=${state}`,
-        all.filter(({ status }) => status === state),
-        await served(`?status=${state}`),
-      );
+    const list = (query: string, isFound: (reservation: Json) => boolean) =>
+      inShop(`/api/v1/reservations${query}`, async () => [
+        all.filter(isFound),
+        bySubject((await rows(`/reservations${query}`))?.map(withoutUnknown) ?? [], 'id'),
+      ]);
     const [product] = this.#productIds;
     const isOf = ({ items }: Json) => (items as Json[]).some(({ productId }) => productId === product);
-    if (product !== undefined)
-      expect(`/api/v1/reservations?product_id=${product}`, all.filter(isOf), await served(`?product_id=${product}`));
-    for (const one of all) {
-      const { body } = await this.#doors.store('GET', `/reservations/${String(one['id'])}`);
-      expect(`/api/v1/reservations/${String(one['id'])}`, one, withoutUnknown(dataOf(body)));
-    }
+    return [
+      list('', () => true),
+      ...['held', 'consumed', 'released'].map((state) => list(`?status=${state}`, ({ status }) => status === state)),
+      ...(product === undefined ? [] : [list(`?product_id=${product}`, isOf)]),
+      ...all.map((one) => {
+        const path = `/reservations/${String(one['id'])}`;
+        return inShop(`/api/v1${path}`, async () => {
+          const { body } = await this.#doors.store('GET', path);
+          return [one, withoutUnknown(dataOf(body))];
+        });
+      }),
+    ];
   }
 
-  /** What happened to each product and each reservation, in order: as webhooks, and in the feed. */
-  async #compareEvents(expect: Expect): Promise<void> {
-    const { events, log, products } = this.#shop;
-    const before = this.#before;
-    // Webhooks: "Every event is delivered at least once", and "a later event of a shop has a higher sequence".
+  /** Webhooks: "Every event is delivered at least once", and "a later event of a shop has a higher sequence". */
+  async #compareWebhook(): Compared {
     const received = [...this.#doors.shopEvents.values()].toSorted((a, b) => a.sequence - b.sequence);
-    const toLines = (all: readonly { type: string; of: string }[]) => bySubject(all, 'of').map(show);
-    expect(
-      'the events that a webhook has received',
-      toLines(events),
+    return [
+      toLines(this.#shop.events),
       toLines(received.map(({ type, data }) => ({ type, of: data.productId ?? data.id ?? '' }))),
-    );
-    const path = `/changes?after=${before.sequence}`;
-    const { body } = await this.#doors.store('GET', `${path}&limit=500`);
+    ];
+  }
+
+  /** What happened to each product and each reservation, in order, in the feed; and a copy that follows the feed. */
+  async #compareChanges(): Compared {
+    const { events, log, products, reservations } = this.#shop;
+    const before = this.#before;
+    const { body } = await this.#doors.store('GET', `/changes?after=${before.sequence}&limit=500`);
     await this.#copy.follow(this.#doors);
     const { changes } = this.#copy;
-    // Docs/store, "Changes": "The numbers of a shop begin at 1. Only a key with both scopes receives every number."
-    expect(
-      'the sequence numbers of /api/v1/changes',
-      changes.map((_, index) => before.sequence + index + 1),
-      changes.map(({ sequence }) => sequence),
-    );
-    expect(`/api/v1${path}`, changes.slice(0, 500), dataOf(body));
-    expect(
-      'the events in /api/v1/changes',
-      toLines(events.slice(before.events).filter(({ type }) => type !== 'inventory.low')),
-      toLines(
-        changes
-          .filter(({ type }) => type !== 'inventory.changed')
-          .map(({ type, productId, object }) => ({ type, of: productId ?? String(object?.['id']) })),
-      ),
-    );
-    const entries = changes.filter(({ type }) => type === 'inventory.changed').map(({ object }) => object ?? {});
-    expect(
-      'the changes of stock in /api/v1/changes',
-      bySubject(log.slice(before.entries), 'productId'),
-      bySubject(
-        entries.map((entry) => without(entry, ['id', 'keyId', 'createdAt'])),
-        'productId',
-      ),
-    );
+    const isStock = ({ type }: { type: string }) => type === 'inventory.changed';
+    const entries = changes.filter(isStock).map(({ object }) => without(object ?? {}, ['id', 'keyId', 'createdAt']));
+    const others = changes.filter((one) => !isStock(one));
     // Of what has not changed since the restore, the copy has rows of the list.
     const toCopied = (one: Json) => (before.sequence > 0 ? toRow(one) : one);
-    expect(
-      'the products of a copy that follows /api/v1/changes',
-      byId(products).map(toCopied),
-      this.#copy.products().map(toCopied),
-    );
-    expect(
-      'the reservations of a copy that follows /api/v1/changes',
-      bySubject(this.#shop.reservations, 'id').map(({ id, status }) => `${id} ${status}`),
-      bySubject(this.#copy.reservations(), 'id').map((one) => `${String(one['id'])} ${String(one['status'])}`),
-    );
+    return [
+      {
+        // Docs/store, "Changes": "The numbers of a shop begin at 1. Only a key with both scopes receives every number."
+        numbers: changes.map((_, index) => before.sequence + index + 1),
+        page: changes.slice(0, 500),
+        events: toLines(events.slice(before.events).filter(({ type }) => type !== 'inventory.low')),
+        stock: bySubject(log.slice(before.entries), 'productId'),
+        products: byId(products).map(toCopied),
+        reservations: bySubject(reservations, 'id').map(({ id, status }) => `${id} ${status}`),
+      },
+      {
+        numbers: changes.map(({ sequence }) => sequence),
+        page: dataOf(body),
+        events: toLines(
+          others.map(({ type, productId, object }) => ({ type, of: productId ?? String(object?.['id']) })),
+        ),
+        stock: bySubject(entries, 'productId'),
+        products: this.#copy.products().map(toCopied),
+        reservations: bySubject(this.#copy.reservations(), 'id').map(
+          (one) => `${String(one['id'])} ${String(one['status'])}`,
+        ),
+      },
+    ];
   }
+}
+
+type Rows = (path: string) => Promise<Json[] | null>;
+type Compared = ReturnType<Check['compare']>;
+
+function inShop(path: string, compare: Check['compare']): Check {
+  return { path, of: 'shop', compare };
+}
+
+function toLines(all: readonly { type: string; of: string }[]): string[] {
+  return bySubject(all, 'of').map(show);
 }
 
 type Change = { sequence: number; type: string; productId: string | null; object: Json | null };

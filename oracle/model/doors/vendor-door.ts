@@ -5,8 +5,8 @@ import type { Route } from '../../../test/support/replay/replay.ts';
 import { startReplayServer } from '../../../test/support/replay/replay.ts';
 import type { ServedListing } from '../../../test/support/replay/opensea.ts';
 import { makeAddress, makeCollection, makeHash, openseaRoutes } from '../../../test/support/replay/opensea.ts';
-import type { Json } from '../comparison/explore.ts';
-import { dataOf, rawOf } from '../comparison/explore.ts';
+import type { Check, Json } from '../comparison/check.ts';
+import { dataOf, rawOf } from '../comparison/check.ts';
 import type { ServiceDoors } from './service-doors.ts';
 import type { VendorStep } from '../steps.ts';
 import { START } from '../steps.ts';
@@ -20,8 +20,6 @@ const PAGE_ROWS = 2;
 const BREAKER_MS = 20_000;
 /** Provenance: a listed count has reached its maximum age after "24 h". */
 const COUNT_MAX_AGE_MS = 24 * 3_600_000;
-
-type Expect = (path: string, expected: unknown, served: unknown) => void;
 
 export class VendorDoor {
   readonly #served = makeCollection({ tokens: ['1', '2', '3', '4', '5', '6'] });
@@ -56,8 +54,17 @@ export class VendorDoor {
     return this.#replay.close();
   }
 
+  /** Keeps what the service follows, as a backup does. Calling the result brings it back, and lets the service read the marketplace. */
+  keep(): (doors: ServiceDoors) => Promise<void> {
+    const isFollowed = this.#isFollowed;
+    return async (doors) => {
+      this.#isFollowed = isFollowed;
+      if (isFollowed) await this.take(doors, { changes: [], fault: null });
+    };
+  }
+
   /** Changes what the marketplace has, and lets the service read it. A fault lasts until the next step. */
-  async take(doors: ServiceDoors, { changes, fault }: VendorStep): Promise<void> {
+  async take(doors: ServiceDoors, { changes, fault }: Omit<VendorStep, 'do'>): Promise<void> {
     this.#replay.heal();
     for (const { kind, token, price } of changes) {
       const tokenId = String(token + 1);
@@ -88,35 +95,56 @@ export class VendorDoor {
     if (!isCut) [this.#stored, this.#readAt] = [this.#served.listings, doors.now];
   }
 
-  async compare(doors: ServiceDoors, expect: Expect, limit: number): Promise<void> {
-    if (!this.#isFollowed) return;
-    const path = `/explore/v1/orders?collection=${this.id}&sort=price`;
-    const toLine = ({ tokenId, total, seller, hash }: ServedListing) => [tokenId, total, seller, hash].join(' ');
-    const rows = ((await doors.rows(path, limit)) as Json[] | null) ?? [];
-    const served = rows.map((row) => [row['tokenId'], rawOf(row['price']), row['seller'], row['orderHash']].join(' '));
-    const known = new Set(this.#stored.map(toLine));
-    const possible = new Set(this.#possible.map(toLine));
-    expect(
-      `${path} of the marketplace`,
-      [...known].toSorted(),
-      served.filter((line) => known.has(line) || !possible.has(line)).toSorted(),
-    );
-    const sales = (await doors.rows(`/v1/collections/${this.id}/sales`, limit)) as Json[] | null;
-    expect(
-      `/v1/collections/${this.id}/sales of the marketplace`,
-      this.#served.sales.map(({ tokenId, raw, tx }) => `${tokenId} ${raw} ${tx}`).toSorted(),
-      sales?.map((row) => `${String(row['tokenId'])} ${rawOf(row['price'])} ${String(row['tx'])}`).toSorted() ?? null,
-    );
-    if (this.#possible.length > 0 || this.#stored.length === 0 || doors.now - this.#readAt >= COUNT_MAX_AGE_MS) return;
-    const { stats } = dataOf((await doors.get(`/v1/collections/${this.id}`)).body) as { stats: Json };
-    // Provenance, "Listed count": "listings are counted only while each of these marketplaces has a complete list".
-    const lowest = this.#stored.map(({ total }) => total).reduce((low, total) => (total < low ? total : low));
-    expect(
-      `/v1/collections/${this.id} of the marketplace`,
-      { floor: lowest.toString(), listedCount: this.#stored.length },
-      { floor: rawOf(stats['floor']), listedCount: stats['listedCount'] },
-    );
+  checks(doors: ServiceDoors, limit: number): Check[] {
+    if (!this.#isFollowed) return [];
+    const rowsOf = async (path: string) => ((await doors.rows(path, limit)) as Json[] | null) ?? [];
+    const check = (path: string, compare: (path: string) => ReturnType<Check['compare']>): Check => ({
+      path: `${path} of the marketplace`,
+      of: 'vendor',
+      compare: () => compare(path),
+    });
+    return [
+      check(`/explore/v1/orders?collection=${this.id}&sort=price`, async (path) => {
+        const rows = await rowsOf(path);
+        const known = new Set(this.#stored.map(toLine));
+        const possible = new Set(this.#possible.map(toLine));
+        return [
+          [...known].toSorted(),
+          rows
+            .map((row) => [row['tokenId'], rawOf(row['price']), row['seller'], row['orderHash']].join(' '))
+            .filter((line) => known.has(line) || !possible.has(line))
+            .toSorted(),
+        ];
+      }),
+      check(`/v1/collections/${this.id}/sales`, async (path) => [
+        this.#served.sales.map(({ tokenId, raw, tx }) => `${tokenId} ${raw} ${tx}`).toSorted(),
+        (await rowsOf(path))
+          .map((row) => `${String(row['tokenId'])} ${rawOf(row['price'])} ${String(row['tx'])}`)
+          .toSorted(),
+      ]),
+      ...(this.#isCounted(doors.now)
+        ? [
+            check(`/v1/collections/${this.id}`, async (path) => {
+              const { stats } = dataOf((await doors.get(path)).body) as { stats: Json };
+              const lowest = this.#stored.map(({ total }) => total).reduce((low, one) => (one < low ? one : low));
+              return [
+                { floor: lowest.toString(), listedCount: this.#stored.length },
+                { floor: rawOf(stats['floor']), listedCount: stats['listedCount'] },
+              ];
+            }),
+          ]
+        : []),
+    ];
   }
+
+  /** Provenance, "Listed count": "listings are counted only while each of these marketplaces has a complete list". */
+  #isCounted(now: number): boolean {
+    return this.#possible.length === 0 && this.#stored.length > 0 && now - this.#readAt < COUNT_MAX_AGE_MS;
+  }
+}
+
+function toLine({ tokenId, total, seller, hash }: ServedListing): string {
+  return [tokenId, total, seller, hash].join(' ');
 }
 
 function inSmallPages(route: Route): Route {

@@ -3,7 +3,7 @@
 
 /** A transaction moves one token. `price` is in base units; null: no sale. */
 type Action = {
-  kind: 'mint' | 'transfer' | 'burn' | 'sale';
+  kind: 'mint' | 'transfer' | 'burn' | 'sale' | 'other';
   collection: string;
   tokenId: number;
   from: string;
@@ -44,4 +44,34 @@ function actionsOf(blocks: Blocks, contract: string): { action: Action; hash: st
       .filter(({ action }) => action.collection === contract)
       .map(({ action, hash }) => ({ action, hash, at: timeS * 1_000 })),
   );
+}
+
+/** What the chain says about an order at its newest block. `endedAt`: when it was cancelled, its counter was raised, or the wanted token was burned. */
+export type OrderFacts = { filled: bigint; endedAt: number | null; isCovered: boolean };
+
+/** An order as it was signed, and whether it was cancelled off-chain. */
+type SignedOrder = { quantity: bigint; expiresAt: number | null; isClosed: boolean };
+
+export type Standing = 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired';
+
+/**
+ * Orders, "The status of an order", the table. "A complete fill decides, because the token has been sold. Without a complete fill, the earliest reason decides." A dormant order
+ * "is active but cannot be filled now".
+ */
+export function standingOf({ quantity, expiresAt, isClosed }: SignedOrder, facts: OrderFacts, now: number): Standing {
+  if (facts.filled >= quantity) return 'filled';
+  const isExpired = expiresAt !== null && expiresAt <= now;
+  const isEnded = facts.endedAt !== null && (expiresAt === null || facts.endedAt < expiresAt);
+  if (isEnded || isClosed) return 'cancelled';
+  if (isExpired) return 'expired';
+  return facts.isCovered ? 'active' : 'dormant';
+}
+
+/** Orders, "The funds of a bidder": "a fill needs the price of one unit of a bid that can be filled in parts, and the whole amount of any other bid". */
+export function isFunded(
+  { priceRaw, quantity, isPartial }: { priceRaw: bigint; quantity: bigint; isPartial: boolean },
+  { balance, allowance }: { balance: bigint; allowance: bigint },
+): boolean {
+  const needed = isPartial ? priceRaw : priceRaw * quantity;
+  return balance >= needed && allowance >= needed;
 }

@@ -3,7 +3,7 @@
 
 import type { Collection, Listing, Market, Sale, Token } from './market.ts';
 import { decimalsOf, statusAt } from './market.ts';
-import { CHAINS, SERVICE_NAME } from './records.ts';
+import { CHAINS, isEvm, SERVICE_NAME } from './records.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -32,7 +32,7 @@ export function resolve({ market, now }: Reader, id: string): Collection | null 
   const byId = all.find((one) => one.id === `${chain}_${address.toLowerCase()}`);
   const bySlug = all.find((one) => one.slug === id);
   const byAddress = all
-    .filter((one) => one.contractAddress === (CHAINS[one.chain]?.family === 'evm' ? id.toLowerCase() : id))
+    .filter((one) => one.contractAddress === (isEvm(one) ? id.toLowerCase() : id))
     .map((one) => ({ one, volume: volumes({ market, now }, one).allTime ?? -1 }))
     .toSorted((a, b) => b.volume - a.volume || chainIndex(a.one) - chainIndex(b.one));
   return byId ?? bySlug ?? byAddress[0]?.one ?? null;
@@ -69,7 +69,7 @@ function fills(rows: readonly Listing[]): Listing[] {
   return rows.filter(({ source, asset }) => source === null || !own.has(asset));
 }
 
-function oneForEachAsset(rows: readonly Listing[]): Listing[] {
+export function oneForEachAsset(rows: readonly Listing[]): Listing[] {
   const sorted = rows.toSorted(byPrice);
   return sorted.filter(({ asset }, index) => sorted.findIndex((row) => row.asset === asset) === index);
 }
@@ -269,8 +269,10 @@ function buyerTotal({ source, priceRaw, buyerTotalRaw }: Listing, { royaltyBps }
   return priceRaw + share(PLATFORM_FEE_BPS) + share(BigInt(royaltyBps ?? 0));
 }
 
-/** Provenance: supply and owners come from a stats record, else from imported tokens if all are imported, else from the snapshot. */
-/** `isCounted`: the supply is the number of the imported tokens. */
+/**
+ * Provenance: supply and owners come from a stats record, else from imported tokens if all are imported, else from the snapshot. `isCounted`: the supply is the
+ * number of the imported tokens.
+ */
 export function holdings(
   reader: Reader,
   collection: Collection,

@@ -1,6 +1,7 @@
 // The market as plain maps, and what each record and each action of the operator does to them. A rule names its sentence: "records" is
 // docs/records.md, "decisions N" the section of the project's decisions, "provenance" docs/provenance.md.
 
+import type { Bid } from './bids.ts';
 import type {
   AnalyticsRecord,
   CollectionRecord,
@@ -120,6 +121,8 @@ export class Market {
     analytics: new Map(),
     rate: new Map(),
   };
+  /** Signed bids, by their id. */
+  readonly bids = new Map<string, Bid>();
   readonly imports: Import[] = [];
   /** The ids of listings whose records have none, by what identifies them. */
   readonly #ids = new Map<string, string>();
@@ -133,9 +136,31 @@ export class Market {
   learnId(identity: string, orderId: string): void {
     if (this.#ids.has(identity)) return;
     this.#ids.set(identity, orderId);
+    this.#rename(identity, orderId);
+  }
+
+  #rename(identity: string, orderId: string): void {
     const rows = this.imports.flatMap(({ changes }) => changes.flatMap(({ before, after }) => [before, after]));
     for (const row of [...this.tables.listing.values(), ...rows])
       if (row && 'orderId' in row && row.orderId === identity) row.orderId = orderId;
+  }
+
+  /** Keeps the present state, as a backup does. Calling the result brings it back. */
+  keep(): () => void {
+    const maps = (): Map<string, unknown>[] => [...Object.values(this.tables), this.bids, this.#signed];
+    const kept = maps().map((one) => [...one]);
+    const imports = this.imports.map(({ changes, covered }) => ({
+      changes: changes.map((change) => ({ ...change })),
+      covered: new Map(covered),
+    }));
+    return () => {
+      for (const [index, map] of maps().entries()) {
+        map.clear();
+        for (const [key, value] of kept[index] ?? []) map.set(key, value);
+      }
+      this.imports.splice(0, Infinity, ...imports);
+      for (const [identity, orderId] of this.#ids) this.#rename(identity, orderId);
+    };
   }
 
   /** Imports one file. Returns what each record did, in order. */
@@ -208,6 +233,7 @@ export class Market {
     for (const table of [order, listing, sale, token] as Map<string, Listing | Sale | Token>[]) {
       for (const [key, row] of table) if (row.collectionId === collectionId) table.delete(key);
     }
+    for (const [id, bid] of this.bids) if (bid.collectionId === collectionId) this.bids.delete(id);
     for (const { covered } of this.imports) for (const part of PARTS) covered.delete(`${part} ${collectionId}`);
   }
 
@@ -414,7 +440,7 @@ function toKey(record: MarketRecord): string {
 }
 
 /** Decisions 2, "Statuses": "Expiry is by the clock at read time." */
-export function statusAt({ status, expiresAt }: Listing, now: number): EndStatus {
+export function statusAt({ status, expiresAt }: Pick<Listing, 'status' | 'expiresAt'>, now: number): EndStatus {
   return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
 }
 

@@ -14,6 +14,10 @@ export const CHAINS: Readonly<Record<string, ChainFacts>> = {
   abstract: { family: 'evm', symbol: 'ETH', decimals: 18 },
 };
 
+export function isEvm({ chain }: { chain: string }): boolean {
+  return CHAINS[chain]?.family === 'evm';
+}
+
 /** `SERVICE_NAME`, decisions 1: its code in upper case names own rows, and `mercat_` is the prefix of own Solana order ids. */
 export const SERVICE_NAME = 'mercat';
 
@@ -111,7 +115,7 @@ export function toCollectionId({ chain, contractAddress }: InCollection): string
 
 /** Records.md: an EVM address in upper or lower case, or the Solana address as written. */
 export function toAddress(chain: string, address: string): string {
-  return CHAINS[chain]?.family === 'evm' ? address.toLowerCase() : address;
+  return isEvm({ chain }) ? address.toLowerCase() : address;
 }
 
 const COMMON = 'kind chain contractAddress';
@@ -142,12 +146,12 @@ export function hasUnknownField(record: MarketRecord): boolean {
  */
 export function isRejected(record: MarketRecord): boolean {
   const { chain, contractAddress, ...fields } = record as unknown as Record<string, string | undefined>;
-  const isEvm = CHAINS[String(chain)]?.family === 'evm';
+  const isOnEvm = isEvm({ chain: String(chain) });
   const valuesOf = (...names: string[]) => names.flatMap((name) => fields[name] ?? []);
   return (
     hasUnknownField(record) ||
-    (record.kind !== 'rate' && !isAddress(String(contractAddress), isEvm)) ||
-    valuesOf('seller', 'buyer', 'owner').some((account) => !isAddress(account, isEvm)) ||
+    (record.kind !== 'rate' && !isAddress(String(contractAddress), isOnEvm)) ||
+    valuesOf('seller', 'buyer', 'owner').some((account) => !isAddress(account, isOnEvm)) ||
     valuesOf('priceRaw', 'buyerTotalRaw', 'floorRaw', 'tokenId').some((amount) => !/^(?:0|[1-9]\d*)$/.test(amount)) ||
     valuesOf('timestamp', 'createdAt', 'expiresAt', 'at').some((time) => !TIME.test(time))
   );
@@ -161,6 +165,6 @@ export function warningOf(record: MarketRecord): 'zeroPrice' | 'lowBuyerTotal' |
   return BigInt(buyerTotalRaw ?? priceRaw ?? 0) < BigInt(priceRaw ?? 0) ? 'lowBuyerTotal' : null;
 }
 
-function isAddress(text: string, isEvm: boolean): boolean {
-  return isEvm ? /^0x[0-9a-fA-F]{40}$/.test(text) : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text);
+function isAddress(text: string, isOnEvm: boolean): boolean {
+  return isOnEvm ? /^0x[0-9a-fA-F]{40}$/.test(text) : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text);
 }

@@ -1,6 +1,7 @@
 // The responses that the model expects, each as the part of a response that the texts determine. `compare.ts` reads the same parts from what
 // the service serves.
 
+import { topBidOfToken, topBidOfTrait } from './bids.ts';
 import type { Reader, Windows } from './figures.ts';
 import {
   hasDollars,
@@ -20,7 +21,7 @@ import {
 } from './figures.ts';
 import type { Collection, Listing, Sale } from './market.ts';
 import { decimalsOf } from './market.ts';
-import { CHAINS } from './records.ts';
+import { CHAINS, isEvm } from './records.ts';
 import { ANY } from './shop.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; hasUsd: boolean };
@@ -54,12 +55,12 @@ function toIso(time: number): string {
 
 /** Specification, "MarketItem": `tokenId` is null for Solana items, and `mint` for EVM items. */
 function identity({ chain, contractAddress, id }: Collection, asset: string) {
-  const isEvm = CHAINS[chain]?.family === 'evm';
+  const isOnEvm = isEvm({ chain });
   return {
     chain,
-    contractAddress: isEvm ? contractAddress : null,
-    tokenId: isEvm ? asset : null,
-    mint: isEvm ? null : asset,
+    contractAddress: isOnEvm ? contractAddress : null,
+    tokenId: isOnEvm ? asset : null,
+    mint: isOnEvm ? null : asset,
     collectionId: id,
   };
 }
@@ -193,6 +194,7 @@ export function ownedToken(reader: Reader, collection: Collection, asset: string
     owner: toOwner(listing?.seller ?? stored?.owner ?? null),
     listing: listing ? { raw: listing.priceRaw.toString(), orderId: listing.orderId } : null,
     traits: (stored?.traits ?? []).map(({ name, value }) => `${name}: ${value}`).toSorted(),
+    topBid: topBidOfToken(reader, collection.id, asset)?.toString() ?? null,
   };
 }
 
@@ -218,6 +220,7 @@ export function traits(reader: Reader, collection: Collection) {
       count: holdings(reader, collection).isCounted && hasAll ? of.length : null,
       listed: isListedRead && listingFigures(reader, collection).isCounted ? listed.length : null,
       floor: isListedRead ? (listed[0]?.priceRaw.toString() ?? null) : null,
+      topBid: topBidOfTrait(reader, collection.id, { name, value })?.toString() ?? null,
     };
   });
 }

@@ -8,10 +8,12 @@ import { createRandom } from '../../../../devnet/random.ts';
 import type { Hex } from '../../../../src/platform/core/evm.ts';
 import { ZERO_ADDRESS } from '../../../../src/platform/core/evm.ts';
 import type { FakeLog } from './fake-logs.ts';
+import type { FakeEffect, PlannedTransaction } from './fake-trades.ts';
 import { accountOf, COLLECTIONS, fillLogs, tagged, transferLog } from './fake-logs.ts';
 
 export type FakeAction = {
-  kind: 'mint' | 'transfer' | 'burn' | 'sale';
+  /** `other`: no token moves. */
+  kind: 'mint' | 'transfer' | 'burn' | 'sale' | 'other';
   collection: Hex;
   tokenId: number;
   from: Hex;
@@ -20,7 +22,15 @@ export type FakeAction = {
   price: bigint | null;
 };
 
-export type FakeTransaction = { hash: Hex; from: Hex; input: Hex; value: bigint; action: FakeAction; logs: FakeLog[] };
+export type FakeTransaction = {
+  hash: Hex;
+  from: Hex;
+  input: Hex;
+  value: bigint;
+  action: FakeAction;
+  logs: FakeLog[];
+  effects?: readonly FakeEffect[];
+};
 export type FakeBlock = { number: number; hash: Hex; parentHash: Hex; timeS: number; transactions: FakeTransaction[] };
 
 const GENESIS_S = 1_700_000_000;
@@ -67,14 +77,20 @@ export class FakeChain {
     return this.head.timeS * 1_000;
   }
 
-  mine(count = 1): void {
+  /** The first block begins with the planned transactions. */
+  mine(count = 1, planned: readonly PlannedTransaction[] = []): void {
     for (let mined = 0; mined < count; mined += 1) {
       this.mined += 1;
       const { number, hash, timeS } = this.head;
       const owners = toOwners(this.blocks);
-      const transactions = Array.from({ length: this.#random.below(TRANSACTIONS_MAX + 1) }, (_, index) =>
+      const first = (mined === 0 ? planned : []).map((one, index) => {
+        apply(owners, one.action);
+        return { ...one, hash: toHash(`planned ${this.mined} ${index}`), input: tagged(`0x${'ab'.repeat(32)}`, false) };
+      });
+      const drawn = Array.from({ length: this.#random.below(TRANSACTIONS_MAX + 1) }, (_, index) =>
         this.#transact(owners, `${this.mined} ${index}`),
       );
+      const transactions = [...first, ...drawn];
       let logIndex = 0;
       for (const transaction of transactions) for (const log of transaction.logs) log.logIndex = logIndex++;
       this.blocks.push({
@@ -148,5 +164,6 @@ export function toOwners(blocks: readonly FakeBlock[]): Owners {
 }
 
 function apply(owners: Owners, { kind, collection, tokenId, to }: FakeAction): void {
+  if (kind === 'other') return;
   owners.get(collection)?.set(tokenId, kind === 'burn' ? null : to);
 }

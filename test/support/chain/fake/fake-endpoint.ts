@@ -4,11 +4,14 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { toFunctionSelector } from 'viem';
 import type { SeededRandom } from '../../../../devnet/random.ts';
 import type { Hex } from '../../../../src/platform/core/evm.ts';
 import type { FakeBlock, FakeChain } from './fake-chain.ts';
 import { FINALIZED_BEHIND, toOwners } from './fake-chain.ts';
-import { accountOf } from './fake-logs.ts';
+import type { FakeLog } from './fake-logs.ts';
+import { accountOf, WRAPPED } from './fake-logs.ts';
+import { stateAt } from './fake-trades.ts';
 
 export const FAKE_MODES = [
   'honest',
@@ -47,7 +50,6 @@ type Call = { id: number; method: string; params: unknown[] };
 const OLD_BLOCKS = 25;
 const LATE_MS_MAX = 120;
 const LEFT_OUT_SHARE = 0.3;
-const OWNER_OF = '0x6352211e';
 const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
 
 export async function startFakeEndpoint(chain: FakeChain, random: SeededRandom): Promise<FakeEndpoint> {
@@ -155,14 +157,12 @@ function toLogs(filter: LogFilter, view: readonly FakeBlock[], rename: (hash: He
       ? view.slice(Number(fromBlock), Number(toBlock) + 1)
       : view.filter(({ hash }) => rename(hash) === blockHash);
   if (blockHash !== undefined && blocks.length === 0) return null;
-  const [firstTopics] = topics ?? [];
+  const hasTopics = (log: FakeLog) =>
+    (topics ?? []).every((wanted, place) => !wanted || wanted.includes(log.topics[place] ?? '0x'));
   return blocks.flatMap((block) =>
     block.transactions.flatMap(({ hash, logs }, index) =>
       logs
-        .filter(
-          (log) =>
-            (!address || address.includes(log.address)) && (!firstTopics || firstTopics.includes(log.topics[0] as Hex)),
-        )
+        .filter((log) => (!address || address.includes(log.address)) && hasTopics(log))
         .map((log) => ({
           ...log,
           logIndex: hex(log.logIndex),
@@ -189,15 +189,40 @@ function lieAbout(logs: readonly ServedLog[], mode: FakeMode, random: SeededRand
   });
 }
 
-/** Answers `ownerOf`, as of the block of the call. */
+/** Answers calls of a collection, of Seaport and of the wrapped currency, as of the block of the call. */
 function callContract([call, tag]: unknown[], view: readonly FakeBlock[]): Answer {
   const { to, data, input } = call as { to: string; data?: string; input?: string };
   const text = data ?? input ?? '';
   const block = findBlock(view, tag);
-  const reverted = { error: { code: 3, message: 'execution reverted' } };
-  if (!block || !text.startsWith(OWNER_OF)) return reverted;
-  const owner = toOwners(view.slice(0, block.number + 1))
-    .get(to)
-    ?.get(Number(`0x${text.slice(OWNER_OF.length)}`));
-  return owner ? { result: `0x${owner.slice(2).padStart(64, '0')}` } : reverted;
+  const answerTo = CALLS[text.slice(0, SELECTOR_LENGTH)];
+  const words = text.slice(SELECTOR_LENGTH).match(/.{64}/g) ?? [];
+  const result = block && answerTo ? answerTo(view.slice(0, block.number + 1), to, words) : null;
+  return result ? { result } : { error: { code: 3, message: 'execution reverted' } };
 }
+
+const SELECTOR_LENGTH = '0x12345678'.length;
+const toWord = (value: bigint | boolean) => BigInt(value).toString(16).padStart(64, '0');
+const accountIn = (word = ''): Hex => `0x${word.slice(-40)}`;
+
+/** The result of a call, or null if it reverts: by the selector. */
+const CALLS: Readonly<
+  Record<string, (view: readonly FakeBlock[], to: string, words: readonly string[]) => Hex | null>
+> = {
+  [toFunctionSelector('ownerOf(uint256)')]: (view, to, [id]) => {
+    const owner = toOwners(view)
+      .get(to)
+      ?.get(Number(`0x${id}`));
+    return owner ? `0x${owner.slice(2).padStart(64, '0')}` : null;
+  },
+  [toFunctionSelector('getCounter(address)')]: (view, _to, [account]) =>
+    `0x${toWord(stateAt(view).counters.get(accountIn(account)) ?? 0n)}`,
+  [toFunctionSelector('getOrderStatus(bytes32)')]: (view, _to, [hash]) => {
+    const { cancelled, filled } = stateAt(view);
+    const { units, of } = filled.get(`0x${hash}`) ?? { units: 0n, of: 0n };
+    return `0x${[false, cancelled.has(`0x${hash}`), units, of].map(toWord).join('')}`;
+  },
+  [toFunctionSelector('balanceOf(address)')]: (view, to, [account]) =>
+    to === WRAPPED ? `0x${toWord(stateAt(view).balances.get(accountIn(account)) ?? 0n)}` : null,
+  [toFunctionSelector('allowance(address,address)')]: (view, to, [account]) =>
+    to === WRAPPED ? `0x${toWord(stateAt(view).allowances.get(accountIn(account)) ?? 0n)}` : null,
+};

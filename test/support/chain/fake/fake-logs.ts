@@ -8,8 +8,8 @@ import { ITEM_TYPE } from '../../../../src/platform/core/seaport.ts';
 /** A log without its place in the chain, except for its index in the block. */
 export type FakeLog = { address: Hex; topics: Hex[]; data: Hex; logIndex: number };
 
-const SEAPORT: Hex = '0x0000000000000068f116a894984e2db1123eb395';
-const WRAPPED: Hex = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+export const SEAPORT: Hex = '0x0000000000000068f116a894984e2db1123eb395';
+export const WRAPPED: Hex = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 export const COLLECTIONS: readonly [Hex, Hex, Hex] = [
   `0xc0${'1'.repeat(38)}`,
   `0xc0${'2'.repeat(38)}`,
@@ -109,6 +109,32 @@ export function fillLogs({
         matched([orderHash, mirrorHash]),
       ];
   }
+}
+
+type OneFill = Moved & { orderHash: Hex; price: bigint };
+
+/** The log of a listing that is filled, without fees. */
+export function listingFillLog({ orderHash, collection, tokenId, from, to, price }: OneFill): FakeLog {
+  const token = { itemType: ITEM_TYPE.erc721, token: collection, identifier: BigInt(tokenId), amount: 1n };
+  const payment = { itemType: ITEM_TYPE.native, token: ZERO_ADDRESS, identifier: 0n, amount: price, recipient: from };
+  return fulfilled({ orderHash, offerer: from, recipient: to, offer: [token], consideration: [payment] });
+}
+
+/** The log of a bid for one token that is accepted. */
+export function bidFillLog({
+  orderHash,
+  collection,
+  tokenId,
+  from,
+  to,
+  price,
+  fee,
+}: OneFill & { fee: bigint }): FakeLog {
+  const token = { itemType: ITEM_TYPE.erc721, token: collection, identifier: BigInt(tokenId), amount: 1n };
+  const wrapped = { itemType: ITEM_TYPE.erc20, token: WRAPPED, identifier: 0n };
+  const fees = fee > 0n ? [{ ...wrapped, amount: fee, recipient: FEE_RECIPIENT }] : [];
+  const consideration = [{ ...token, recipient: to }, ...fees];
+  return fulfilled({ orderHash, offerer: to, recipient: from, offer: [{ ...wrapped, amount: price }], consideration });
 }
 
 function fulfilled({ orderHash, offerer, recipient, offer, consideration }: Fill): FakeLog {
