@@ -51,7 +51,7 @@ export class ChainDoor {
   }
 
   get settings(): Record<string, string> {
-    return { RPC_URL_ETHEREUM: this.#endpoint.url, CHAIN_POLL_MS: '50' };
+    return { RPC_URL_ETHEREUM: this.#endpoint.url, CHAIN_POLL_MS: '100' };
   }
 
   /** The followed collections. Their figures come from the chain, and not from the market of the model. */

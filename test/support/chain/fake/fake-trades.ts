@@ -172,7 +172,8 @@ function toLog(
   args: Record<string, Hex>,
   data: Hex,
 ): FakeLog {
-  return { address, topics: encodeEventTopics({ abi: EVENTS, eventName, args } as never), data, logIndex: 0 };
+  const topics = encodeEventTopics({ abi: EVENTS, eventName, args } as never);
+  return { address, topics: topics.flat().filter((topic) => topic !== null), data, logIndex: 0 };
 }
 
 function toWord(value: bigint): Hex {
