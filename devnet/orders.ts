@@ -18,8 +18,8 @@ import {
 import type { LocalAccount } from 'viem/accounts';
 import type { TokenStandard } from '../src/platform/core/evm.ts';
 import { toJson } from '../client/src/json.ts';
-import type { SeaportOrder, SeaportPayment } from '../client/src/seaport.ts';
-import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../client/src/seaport.ts';
+import type { Payment, SeaportOrder, SeaportPayment } from '../client/src/seaport.ts';
+import { SEAPORT_TYPES, toBidOrder, toListingOrder, toSeaportDomain } from '../client/src/seaport.ts';
 import { ITEM_TYPE, ORDER_TYPE } from '../src/platform/core/seaport.ts';
 import { SEAPORT_ADDRESS } from './protocol.ts';
 
@@ -51,28 +51,30 @@ export function buildAsk({
   shares,
   ...terms
 }: Terms & { tokens: readonly TokenUnits[] }): SeaportOrder {
-  const parts = shares.map(({ to, bps }) => ({ recipient: to, amount: (price * BigInt(bps)) / 10_000n }));
+  const parts = toParts(price, shares);
   const rest = parts.reduce((left, { amount }) => left - amount, price);
-  const payments = [{ recipient: offerer, amount: rest }, ...parts.filter(({ amount }) => amount > 0n)];
-  return toListingOrder({ ...terms, seller: offerer, payments });
+  return toListingOrder({ ...terms, seller: offerer, payments: [{ recipient: offerer, amount: rest }, ...parts] });
 }
 
 /** A bid for one token, or for any token of the contract if `tokenId` is null. The shares are deducted from the seller's part. */
-export function buildBid(
-  terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
-): SeaportOrder {
-  const { offerer, contract, tokenId, currency, price } = terms;
-  const itemType = tokenId === null ? ITEM_TYPE.erc721Criteria : ITEM_TYPE.erc721;
-  const bidItem = { itemType, token: contract, identifierOrCriteria: tokenId ?? 0n, startAmount: 1n, endAmount: 1n };
-  const ask = buildAsk({ ...terms, tokens: [] });
-  const [, ...shares] = ask.consideration;
-  return {
-    ...ask,
-    offer: [
-      { itemType: ITEM_TYPE.erc20, token: currency, identifierOrCriteria: 0n, startAmount: price, endAmount: price },
-    ],
-    consideration: [{ ...bidItem, recipient: offerer }, ...shares],
-  };
+export function buildBid({
+  offerer,
+  contract,
+  tokenId,
+  shares,
+  ...terms
+}: Terms & { currency: Address; contract: Address; tokenId: bigint | null }): SeaportOrder {
+  return toBidOrder({
+    ...terms,
+    bidder: offerer,
+    wanted: { contract, standard: 'erc721', ...(tokenId === null ? { root: null } : { tokenId }) },
+    fees: toParts(terms.price, shares),
+  });
+}
+
+function toParts(price: bigint, shares: readonly Share[]): Payment[] {
+  const parts = shares.map(({ to, bps }) => ({ recipient: to, amount: (price * BigInt(bps)) / 10_000n }));
+  return parts.filter(({ amount }) => amount > 0n);
 }
 
 /** The order that `matchOrders` can match with an ask: the order offers the ask's total payment, and demands the ask's tokens. */

@@ -14,11 +14,11 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
 import { toJson } from '../../../client/src/json.ts';
 import type { SeaportDeployment, SeaportOrder as SignedComponents } from '../../../client/src/seaport.ts';
-import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../../../client/src/seaport.ts';
+import { SEAPORT_TYPES, toBidOrder, toListingOrder, toSeaportDomain } from '../../../client/src/seaport.ts';
 import type { Address } from '../../../src/platform/core/address.ts';
 import type { Protocol, SeaportOrder } from '../../../src/market/orders/seaport/order.ts';
 import type { Hex, TokenStandard } from '../../../src/platform/core/evm.ts';
-import { ITEM_TYPE, ORDER_TYPE } from '../../../src/platform/core/seaport.ts';
+import { ORDER_TYPE } from '../../../src/platform/core/seaport.ts';
 
 export const SEAPORT_1_6: Protocol = {
   address: '0x0000000000000068f116a894984e2db1123eb395' as Address,
@@ -90,25 +90,20 @@ export type BidOptions = {
 /** A bid, with a different salt each time. A bid for several units can be filled in parts. */
 export function toBid(options: BidOptions, components: Partial<SeaportOrder> = {}): SeaportOrder {
   const { offerer, wanted, price, fees = [], quantity = 1n, standard = 'erc721' } = options;
-  const currency = options.currency as Address;
-  const pay = (amount: bigint) => toItem(ITEM_TYPE.erc20, { token: currency, id: 0n, amount });
-  const isToken = wanted !== 'any' && 'tokenId' in wanted;
-  const id = wanted === 'any' ? 0n : 'tokenId' in wanted ? wanted.tokenId : BigInt(wanted.root);
-  const itemType = ITEM_TYPE[isToken ? standard : (`${standard}Criteria` as const)];
-  return {
-    ...toAsk({ ...options, tokenId: 0n, fees: [] }),
-    offer: [pay(price)],
-    consideration: [
-      { ...toItem(itemType, { token: options.contract as Address, id, amount: quantity }), recipient: offerer },
-      ...fees.map(({ recipient, amount }) => ({ ...pay(amount), recipient: recipient as Address })),
-    ],
-    orderType: quantity > 1n ? ORDER_TYPE.partialOpen : ORDER_TYPE.fullOpen,
-    ...components,
-  };
-}
-
-function toItem(itemType: number, { token, id, amount }: { token: Address; id: bigint; amount: bigint }) {
-  return { itemType, token, identifierOrCriteria: id, startAmount: amount, endAmount: amount };
+  salts += 1n;
+  const order = toBidOrder({
+    bidder: offerer as Hex,
+    wanted: { contract: options.contract as Hex, standard, ...(wanted === 'any' ? { root: null } : wanted) },
+    units: quantity,
+    currency: options.currency as Hex,
+    price,
+    fees: fees.map(({ recipient, amount }) => ({ recipient: recipient as Hex, amount })),
+    startTime: options.start,
+    endTime: options.end,
+    salt: salts,
+    counter: 0n,
+  });
+  return { ...order, ...components } as SeaportOrder;
 }
 
 /** The order in OpenSea's JSON form: numbers are decimal text. */

@@ -1,9 +1,11 @@
-// The Merkle tree of a set of tokens has the root and the proofs of seaport-js.
+// The Merkle tree of a set of tokens has the root and the proofs of seaport-js, in the service and in the client.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MerkleTree } from '@opensea/seaport-js/lib/utils/merkletree.js';
 import fc from 'fast-check';
+import { keccak256 } from 'viem';
+import { toTokenRoot as toRootInClient } from '../../../../client/src/seaport.ts';
 import type { AssetId } from '../../../../src/platform/core/address.ts';
 import { toTokenProof, toTokenRoot } from '../../../../src/market/orders/seaport/token-tree.ts';
 
@@ -20,6 +22,7 @@ test('root and proofs are those of seaport-js, for sets of any size and in any o
       const tokens = toIds(set);
       assert.equal(toTokenRoot(tokens), tree.getRoot());
       assert.equal(toTokenRoot(tokens.toReversed()), tree.getRoot());
+      assert.equal(toRootInClient(set, keccak256), tree.getRoot());
       for (const token of tokens) assert.deepEqual(toTokenProof(tokens, token), tree.getProof(token));
     }),
     { numRuns: 60 },
