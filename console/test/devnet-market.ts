@@ -2,7 +2,7 @@
 // a test.
 
 import assert from 'node:assert/strict';
-import type { BrowserContext } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import type { HDAccount } from 'viem/accounts';
 import type { Receipt } from '../../devnet/chain.ts';
@@ -14,7 +14,8 @@ import { createRpc } from '../../devnet/rpc.ts';
 import type { Simulation } from '../../devnet/simulation.ts';
 import { startWalletEndpoint } from '../../devnet/wallet-endpoint.ts';
 import type { World } from '../../devnet/world.ts';
-import { PATIENT } from './browser.ts';
+import type { Look, WatchedPage } from './browser.ts';
+import { PATIENT, openPage, visit, waitUntilLoaded } from './browser.ts';
 import { startTestDevnet } from '../../test/support/chain/devnet.ts';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
 import type { TestService } from '../../test/support/service/service.ts';
@@ -68,7 +69,7 @@ export async function startDevnetMarket(): Promise<DevnetMarket> {
   };
 }
 
-type WalletOptions = {
+export type WalletOptions = {
   account: HDAccount;
   rpc: Rpc;
   /** The methods of the requests that the user of the wallet rejects. */
@@ -99,6 +100,25 @@ export async function addWallet(context: BrowserContext, options: WalletOptions)
     window.ethereum = { request, on: () => undefined, removeListener: () => undefined };
   }`);
 }
+
+export type OpenedToken = { contract: string; tokenId: string; wallet: Omit<WalletOptions, 'rpc'>; look: Look };
+
+/** Opens the page of a token in a browser that has the wallet, and waits until nothing on it is loading. */
+export async function openTokenWithWallet(
+  browser: Browser,
+  { service, rpc }: DevnetMarket,
+  { contract, tokenId, wallet, look }: OpenedToken,
+): Promise<WatchedPage> {
+  const opened = await openPage(browser, look);
+  await addWallet(opened.context, { rpc, ...wallet });
+  await visit(opened.page, `${service.url}/t/ethereum/${contract}/${tokenId}`);
+  await opened.page.waitForSelector('.trade-wallet');
+  await waitUntilLoaded(opened.page);
+  return opened;
+}
+
+/** Waits until the trade panel says that the trade is done. */
+export const finished = (page: Page, text: string) => page.waitForSelector(`.note-good >> text=${text}`);
 
 async function perform({ account, rpc, beforeSend, results }: WalletOptions, method: string, params: unknown[]) {
   if (results && method in results) return results[method];

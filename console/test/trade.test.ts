@@ -12,18 +12,9 @@ import { createMarketClient } from '../../client/src/market.ts';
 import { buildBid, fromWireComponents, signOrder, toWireComponents } from '../../devnet/orders.ts';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import type { WatchedPage } from './browser.ts';
-import {
-  LOOKS,
-  WHY_NO_BROWSER,
-  assertGoodPage,
-  launchBrowser,
-  openPage,
-  tabTo,
-  visit,
-  waitUntilLoaded,
-} from './browser.ts';
-import type { DevnetMarket } from './devnet-market.ts';
-import { addWallet, startDevnetMarket, transactAs } from './devnet-market.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, tabTo, visit } from './browser.ts';
+import type { DevnetMarket, OpenedToken } from './devnet-market.ts';
+import { addWallet, finished, openTokenWithWallet, startDevnetMarket, transactAs } from './devnet-market.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 /** The longest time from the response of the intake to the event in the stream. */
@@ -57,24 +48,14 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
 
   const takeToken = () => tokens.pop() ?? assert.fail('no token is left');
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-  type WalletOptions = Omit<Parameters<typeof addWallet>[1], 'rpc'>;
-
-  const openToken = async (tokenId: string, options: WalletOptions, look = DESKTOP): Promise<WatchedPage> => {
-    const opened = await openPage(browser, look);
-    await addWallet(opened.context, { rpc: market.rpc, ...options });
-    await visit(opened.page, `${market.service.url}/t/ethereum/${contract}/${tokenId}`);
-    await opened.page.waitForSelector('.trade-wallet');
-    await waitUntilLoaded(opened.page);
-    return opened;
-  };
+  const openToken = (tokenId: string, wallet: OpenedToken['wallet']): Promise<WatchedPage> =>
+    openTokenWithWallet(browser, market, { contract, tokenId, wallet, look: DESKTOP });
 
   const list = async (page: Page, price: string) => {
     await button(page, 'List for sale').click();
     await page.fill('[name=price]', price);
     await button(page, 'Sign and list').click();
   };
-
-  const finished = (page: Page, text: string) => page.waitForSelector(`.note-good >> text=${text}`);
 
   const listAndClose = async (tokenId: string): Promise<void> => {
     const { page, context } = await openToken(tokenId, { account: seller });
@@ -195,7 +176,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await button(page, 'Cancel the listing').click();
     const note = await page.waitForSelector('.note-warn[role=alert]');
     const text = (await note.textContent()) ?? '';
-    assert.match(text, /The listing has ended or changed/);
+    assert.match(text, /The order has ended or changed/);
     assert.doesNotMatch(text, /buy|bought|not cancelled/);
     await opened.context.close();
   });

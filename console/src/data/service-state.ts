@@ -49,6 +49,8 @@ export type TradingChain = {
   chainId: number;
   currency: string;
   decimals: number;
+  /** The contract of the wrapped native currency, in which bids are paid. Null if none is known on the chain. */
+  wrappedNative: string | null;
   /**
    * The hash of the chain's first block. The console compares it with the first block of the wallet's chain, because different chains may
    * have the same id.

@@ -17,7 +17,7 @@ export type WantedOf = Pick<
 
 export function Wanted({ order }: { order: WantedOf }) {
   const { token } = useTokenOf(order);
-  return <>{toWanted(order, token?.name ?? null)}</>;
+  return <>{describeWanted(order, token?.name ?? null)}</>;
 }
 
 export function WantedPicture({ order, name }: { order: WantedOf; name: string }) {
@@ -27,7 +27,7 @@ export function WantedPicture({ order, name }: { order: WantedOf; name: string }
 }
 
 /** `name`: of the token of the order, if it is known. */
-function toWanted({ criteria, tokenId, mint }: WantedOf, name: string | null): string {
+export function describeWanted({ criteria, tokenId, mint }: WantedOf, name: string | null): string {
   if (criteria === null) return tokenName({ name, tokenId, mint });
   const { traits, count } = criteria;
   if (traits !== null) return traits.map((trait) => toVisible(`${trait.name}: ${trait.value}`)).join(', ');

@@ -1,8 +1,8 @@
-// Lists tokens, buys listings, cancels listings and bids, and accepts bids. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
+// Lists tokens, buys listings, makes and accepts bids, and cancels both. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
 // messages.
 
 import type { Address, Hex } from 'viem';
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, keccak256 } from 'viem';
 import { createIntakeClient } from '../../../client/src/intake.ts';
 import { MercatError } from '../../../client/src/market.ts';
 import { CALL_OPTIONS, client, queries } from '../data/client.ts';
@@ -11,7 +11,8 @@ import { CURRENCY_ABI, SEAPORT_ABI, TOKEN_ABI } from './abis.ts';
 import type { ChainAccess } from './chain.ts';
 import { pause } from './chain.ts';
 import { TradeFailure } from './failure.ts';
-import { toListingOrder, toTypedDataJson } from '../../../client/src/seaport.ts';
+import type { SeaportOrder, WantedTokens } from '../../../client/src/seaport.ts';
+import { toBidOrder, toListingOrder, toTokenRoot, toTypedDataJson } from '../../../client/src/seaport.ts';
 import type { Fulfilment } from './seaport.ts';
 import { termsOf, toAcceptCall, toCancelCall, toFillCall, totalOf } from './seaport.ts';
 import { texts } from './texts.ts';
@@ -27,6 +28,8 @@ export type Royalty = { recipient: Address; amount: bigint };
 const ERC1155_INTERFACE = '0xd9b67a26';
 /** Rejections that are temporary: the service has not yet read the newest blocks, for example the block with the approval. */
 const TEMPORARY_CODES = new Set(['not_approved', 'not_the_owner', 'wrong_counter', 'chain_unavailable']);
+/** The most that the service lists at once. */
+const TOKENS_PER_PAGE = 100;
 const PATIENCE_MS = 30_000;
 const POLL_MS = 500;
 
@@ -73,26 +76,110 @@ export async function listToken(
   reports: Reports,
 ): Promise<void> {
   const { onStep } = reports;
-  const { account, chain } = access;
-  const seaport = chain.seaport.address as Address;
+  const { account } = access;
   onStep('reading');
   await access.requireUnchanged();
-  const { timestamp } = await access.request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
-  const startTime = Number(timestamp);
   let approvedAt: number | null = null;
   if (!(await readIsApproved(access, draft.contract)))
     approvedAt = await approveTokens(access, draft.contract, reports);
-  const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
-  const parameters = toListingOrder({
+  const order = toListingOrder({
     seller: account,
     tokens: [
       { contract: draft.contract, tokenId: BigInt(draft.tokenId), standard: draft.isErc1155 ? 'erc1155' : 'erc721' },
     ],
     payments: [{ recipient: account, amount: draft.price }, ...(draft.royalty ? [draft.royalty] : [])],
-    startTime,
-    endTime: startTime + durationS,
-    counter,
+    ...(await readSigningTerms(access, durationS)),
   });
+  await signAndSubmit(access, order, { approvedAt, onStep });
+}
+
+export type BidDraft = {
+  /** The token, if the bid is for one; otherwise any token of the collection, or any that has the trait. */
+  wanted: {
+    collectionId: string;
+    contract: Address;
+    isErc1155: boolean;
+    tokenId: string | null;
+    trait: { name: string; value: string } | null;
+  };
+  units: bigint;
+  /** The price and the royalty are those of one unit. */
+  price: bigint;
+  royalty: Royalty | null;
+  durationS: number;
+};
+
+/** Makes a bid: lets Seaport spend its price if necessary, signs the order, and submits it. */
+export async function makeBid(
+  access: ChainAccess,
+  { wanted, units, price, royalty, durationS }: BidDraft,
+  reports: Reports,
+): Promise<void> {
+  const { onStep } = reports;
+  const { account, chain } = access;
+  const currency = chain.wrappedNative as Address;
+  onStep('reading');
+  await access.requireUnchanged();
+  const payment = { currency, amount: price * units, spender: chain.seaport.address as Address };
+  const approvedAt = await requireCurrency(access, { ...payment, ...reports });
+  const order = toBidOrder({
+    bidder: account,
+    wanted: await toWantedTokens(wanted),
+    units,
+    currency,
+    price: payment.amount,
+    fees: royalty ? [{ recipient: royalty.recipient, amount: royalty.amount * units }] : [],
+    ...(await readSigningTerms(access, durationS)),
+  });
+  const criteria = wanted.trait && { traits: [wanted.trait] };
+  await signAndSubmit(access, order, { approvedAt, criteria, onStep });
+}
+
+/** A trait is signed as the set of the tokens that have the trait now. */
+async function toWantedTokens({
+  collectionId,
+  contract,
+  isErc1155,
+  ...wanted
+}: BidDraft['wanted']): Promise<WantedTokens> {
+  const { tokenId, trait } = wanted;
+  const standard = isErc1155 ? 'erc1155' : 'erc721';
+  if (tokenId !== null) return { contract, standard, tokenId: BigInt(tokenId) };
+  if (trait === null) return { contract, standard, root: null };
+  const list = {
+    id: collectionId,
+    traits: { [trait.name]: trait.value },
+    sort: 'id',
+    limit: TOKENS_PER_PAGE,
+  } as const;
+  const tokens = await Array.fromAsync(client.listTokens(list));
+  const ids = tokens.flatMap((token) => (token.tokenId === null ? [] : [BigInt(token.tokenId)]));
+  if (ids.length === 0) throw new TradeFailure(texts.failed.noTokens);
+  return { contract, standard, root: toTokenRoot(ids, keccak256) };
+}
+
+async function readSigningTerms(access: ChainAccess, durationS: number) {
+  const { timestamp } = await access.request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
+  const startTime = Number(timestamp);
+  const seaport = access.chain.seaport.address as Address;
+  const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [access.account]);
+  return { startTime, endTime: startTime + durationS, counter };
+}
+
+type Signing = {
+  /** The block of an approval that the order needs. Null if no approval was needed. */
+  approvedAt: number | null;
+  criteria?: Submission['criteria'];
+  onStep: OnStep;
+};
+
+async function signAndSubmit(
+  access: ChainAccess,
+  parameters: SeaportOrder,
+  { approvedAt, criteria = null, onStep }: Signing,
+): Promise<void> {
+  const { account, chain } = access;
+  const seaport = chain.seaport.address as Address;
   onStep('signing');
   // While the approval was mined, the person may have selected another account or chain in the wallet.
   await access.requireUnchanged();
@@ -103,7 +190,7 @@ export async function listToken(
     await untilRead(chain.chain, approvedAt);
   }
   onStep('submitting');
-  await submit({ chain: chain.chain, protocolAddress: seaport, order: { parameters, signature } });
+  await submit({ chain: chain.chain, protocolAddress: seaport, order: { parameters, signature }, criteria });
 }
 
 /** Lets Seaport move the tokens of the account. Returns the block of the approval. */
@@ -210,22 +297,24 @@ async function requireNative(access: ChainAccess, amount: bigint): Promise<void>
 
 type Payment = Reports & { currency: Address; amount: bigint; spender: Address };
 
-async function requireCurrency(access: ChainAccess, payment: Payment): Promise<void> {
+/** Returns the block of the approval. Null if none was necessary. */
+async function requireCurrency(access: ChainAccess, payment: Payment): Promise<number | null> {
   const { currency, amount } = payment;
   const balance = await access.read<bigint>(currency, CURRENCY_ABI, 'balanceOf', [access.account]);
-  if (balance < amount) throw new TradeFailure(texts.failed.money);
-  await requireAllowance(access, payment);
+  if (balance < amount) throw new TradeFailure(texts.failed.wrappedMoney);
+  return requireAllowance(access, payment);
 }
 
-/** Approves the exact amount unless Seaport is already allowed to spend it. */
-async function requireAllowance(access: ChainAccess, payment: Payment): Promise<void> {
+/** Approves the exact amount unless Seaport is already allowed to spend it. Returns the block of the approval. */
+async function requireAllowance(access: ChainAccess, payment: Payment): Promise<number | null> {
   const { currency, amount, spender, onStep, onApproved } = payment;
   const allowance = await access.read<bigint>(currency, CURRENCY_ABI, 'allowance', [access.account, spender]);
-  if (allowance >= amount) return;
+  if (allowance >= amount) return null;
   onStep('approvingCurrency');
   const data = encodeFunctionData({ abi: CURRENCY_ABI, functionName: 'approve', args: [spender, amount] });
-  await access.send({ to: currency, data, value: 0n }, () => onStep('mining'));
+  const block = await access.send({ to: currency, data, value: 0n }, () => onStep('mining'));
   onApproved();
+  return block;
 }
 
 /** Waits until the service serves the order as ended, at most `PATIENCE_MS`. Returns false if the order has not ended by then. */

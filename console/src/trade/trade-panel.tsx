@@ -1,4 +1,4 @@
-// The panel of trading on the page of a token: connect a wallet, then list, buy, cancel or accept a bid, as the wallet's holdings allow.
+// The panel of trading on the page of a token: connect a wallet, then list, buy, cancel, and make or accept a bid, as the wallet's holdings allow.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
@@ -11,10 +11,12 @@ import { shortAddress } from '../format/address.ts';
 import { formatCount } from '../format/amount.ts';
 import { unitsOf } from '../market/order-units.ts';
 import { useTokenBids } from '../market/token-bids.tsx';
+import { describeWanted } from '../market/wanted.tsx';
 import { chainName } from '../parts/chain-mark.tsx';
 import { useStore } from '../shell/store.ts';
-import type { Acceptance, ListingDraft, Reports } from './actions.ts';
-import { acceptBid, buyListing, cancelOrder, listToken, readHolding } from './actions.ts';
+import type { Acceptance, BidDraft, ListingDraft, Reports } from './actions.ts';
+import { acceptBid, buyListing, cancelOrder, listToken, makeBid, readHolding } from './actions.ts';
+import { BidDialog } from './bid-dialog.tsx';
 import { ChainAccess, pause } from './chain.ts';
 import type { Connection } from './connection.ts';
 import { WALLET, connect, connectAgain, connection, networkQuery, switchChain } from './connection.ts';
@@ -95,7 +97,7 @@ function Connected({ connected, token, chain }: ConnectedProps) {
   );
 }
 
-type Goal = 'list' | 'buy' | 'cancel' | 'accept' | 'cancelBid';
+type Goal = 'list' | 'buy' | 'cancel' | 'bid' | 'accept' | 'cancelBid';
 
 function Actions({ connected, token, chain }: ConnectedProps) {
   const access = new ChainAccess(connected, chain);
@@ -106,7 +108,8 @@ function Actions({ connected, token, chain }: ConnectedProps) {
     queryFn: () => readHolding(access, contract, tokenId),
     staleTime: 0,
   });
-  const [isListing, setListing] = useState(false);
+  /** The form that is open. */
+  const [form, setForm] = useState<'list' | 'bid' | null>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const isBusy = outcome?.state === 'running';
 
@@ -133,37 +136,45 @@ function Actions({ connected, token, chain }: ConnectedProps) {
     await pause(SETTLED_AFTER_MS);
     await queries.invalidateQueries();
   };
-  const list = (draft: ListingDraft) => {
-    setListing(false);
-    void run('list', async (reports) => {
-      await listToken(access, draft, reports);
+  const submit = (goal: Goal, work: (reports: Reports) => Promise<void>) => {
+    setForm(null);
+    void run(goal, async (reports) => {
+      await work(reports);
       return true;
     });
   };
 
   if (holding.isPending) return <p class="muted">{texts.checking}</p>;
   if (!holding.data) return <p class="field-error">{texts.unread}</p>;
+  const { isErc1155, units } = holding.data;
+  const isHolder = units > 0n;
+  const formProps = { token, access, isErc1155, onClose: () => setForm(null) };
   return (
     <>
       <Offers
         token={token}
         access={access}
-        isHolder={holding.data.units > 0n}
+        isHolder={isHolder}
         isBusy={isBusy}
-        onList={() => setListing(true)}
+        onList={() => setForm('list')}
+        onBid={() => setForm('bid')}
         onBuy={(orderId) => void run('buy', (reports) => buyListing(access, orderId, reports))}
         onCancel={(orderId) => void run('cancel', ({ onStep }) => cancelOrder(access, orderId, onStep))}
         onCancelBid={(orderId) => void run('cancelBid', ({ onStep }) => cancelOrder(access, orderId, onStep))}
         onAccept={(acceptance) => void run('accept', (reports) => acceptBid(access, acceptance, reports))}
       />
       {outcome && <Progress outcome={outcome} onDismiss={() => setOutcome(null)} />}
-      {isListing && (
+      {form === 'list' && (
         <ListDialog
-          token={token}
-          access={access}
-          isErc1155={holding.data.isErc1155}
-          onSubmit={list}
-          onClose={() => setListing(false)}
+          {...formProps}
+          onSubmit={(draft: ListingDraft) => submit('list', (reports) => listToken(access, draft, reports))}
+        />
+      )}
+      {form === 'bid' && (
+        <BidDialog
+          {...formProps}
+          isOwn={isHolder && !isErc1155}
+          onSubmit={(draft: BidDraft) => submit('bid', (reports) => makeBid(access, draft, reports))}
         />
       )}
     </>
@@ -176,6 +187,7 @@ const DONE = {
   list: 'listed',
   buy: 'bought',
   cancel: 'cancelled',
+  bid: 'bid',
   accept: 'accepted',
   cancelBid: 'bidCancelled',
 } as const;
@@ -186,24 +198,35 @@ type OffersProps = {
   isHolder: boolean;
   isBusy: boolean;
   onList: () => void;
+  onBid: () => void;
   onBuy: (orderId: string) => void;
   onCancel: (orderId: string) => void;
   onAccept: (acceptance: Acceptance) => void;
   onCancelBid: (orderId: string) => void;
 };
 
-/** The buttons for what this wallet can do with the token, its cheapest listing and its top bid. */
-function Offers({ token, access, isHolder, isBusy, onList, onBuy, onCancel, onAccept, onCancelBid }: OffersProps) {
+/** The buttons for what this wallet can do with the token, its cheapest listing, its top bid and the bids of the wallet. */
+function Offers({
+  token,
+  access,
+  isHolder,
+  isBusy,
+  onList,
+  onBuy,
+  onCancel,
+  onBid,
+  onAccept,
+  onCancelBid,
+}: OffersProps) {
   const { listing, tokenId } = token;
   const { bids } = useTokenBids(token);
   const bid = bids.find(({ maker }) => maker !== access.account);
-  const ownBid = bids.find(({ maker }) => maker === access.account);
+  const ownBids = bids.filter(({ maker }) => maker === access.account);
   const orderId = listing?.orderId ?? null;
   const { data: order } = useQuery({ ...orderQuery(orderId ?? ''), enabled: orderId !== null });
   const { fulfilment = null, dormant = null } = order?.data ?? {};
   const isSeller = listing?.seller === access.account;
   const canBuy = orderId !== null && fulfilment !== null && dormant === null && !isSeller;
-  if (!listing && !isHolder && !ownBid) return <p class="muted">{texts.nothing}</p>;
   return (
     <>
       {listing && !isSeller && order && fulfilment === null && <p class="muted">{texts.cannotFill}</p>}
@@ -228,14 +251,25 @@ function Offers({ token, access, isHolder, isBusy, onList, onBuy, onCancel, onAc
             {texts.accept(describeAmount(bid.proceeds.raw, access.chain))}
           </button>
         )}
-        {ownBid && (
-          <button type="button" class="button" disabled={isBusy} onClick={() => onCancelBid(ownBid.orderId)}>
-            {texts.cancelBid}
+        {ownBids.map((ownBid) => (
+          <button
+            key={ownBid.orderId}
+            type="button"
+            class="button"
+            disabled={isBusy}
+            onClick={() => onCancelBid(ownBid.orderId)}
+          >
+            {texts.cancelBid(describeAmount(ownBid.price.raw, access.chain), describeWanted(ownBid, token.name))}
           </button>
-        )}
+        ))}
         {isHolder && !isSeller && (
           <button type="button" class="button button-primary" disabled={isBusy} onClick={onList}>
             {texts.list}
+          </button>
+        )}
+        {access.chain.wrappedNative !== null && (
+          <button type="button" class="button" disabled={isBusy} onClick={onBid}>
+            {texts.makeBid}
           </button>
         )}
       </div>

@@ -27,8 +27,8 @@ export function parseTradingChains(text: string): TradingChains | undefined {
 }
 
 /**
- * The section `trading` of the status: for each chain its ids, its currency, the hash of its first block, and the first deployment of
- * Seaport that `listProtocols` returns.
+ * The section `trading` of the status: for each chain its ids, its currency and the contract of its wrapped currency, in which bids are paid, the
+ * hash of its first block, and the first deployment of Seaport that `listProtocols` returns.
  */
 export function createTradingStatus(
   trading: TradingChains,
@@ -38,13 +38,14 @@ export function createTradingStatus(
     const chain = chains.get(id);
     const [protocol] = chain ? listProtocols(chain, seaport) : [];
     if (!chain || !protocol) return [];
-    const { symbol, decimals } = chain;
+    const { symbol, decimals, wrappedNative } = chain;
     return [
       {
         chain: id,
         chainId: protocol.chainId,
         currency: symbol,
         decimals,
+        wrappedNative,
         firstBlock,
         seaport: { address: protocol.address, version: protocol.version },
       },

@@ -49,7 +49,7 @@ forOneEngine('orders without a key', (engine) => {
       assert.deepEqual([response.status, response.body.error.code], [422, 'signature_invalid']);
     });
 
-    test('the public status names the chain, its first block, and the Seaport contract for which orders are signed', async () => {
+    test('the public status names the chain, its first block, its wrapped currency, and the Seaport contract for which orders are signed', async () => {
       const { data } = (await (await fetch(`${intake.service.url}/status`)).json()) as any;
       assert.deepEqual(data.trading, [
         {
@@ -57,6 +57,7 @@ forOneEngine('orders without a key', (engine) => {
           chainId: 1,
           currency: 'ETH',
           decimals: 18,
+          wrappedNative: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2',
           firstBlock: FIRST_BLOCK,
           seaport: { address: SEAPORT_1_6.address, version: '1.6' },
         },
