@@ -5,6 +5,7 @@ import { cpus, totalmem } from 'node:os';
 import { benchCommands } from './commands/commands.ts';
 import { benchCitus } from './large/citus.ts';
 import { benchConsole } from './reads/console.ts';
+import { benchConsoleWatch } from './reads/console-watch.ts';
 import { benchDeadSources } from './reads/dead-sources.ts';
 import { benchDecode } from './chains/decode.ts';
 import { benchDeliveries } from './store/deliveries.ts';
@@ -41,6 +42,7 @@ const BENCHMARKS = {
   workers: benchWorkers,
   citus: benchCitus,
   console: benchConsole,
+  'console-watch': benchConsoleWatch,
   window: benchWindow,
   ranking: benchRanking,
   rarity: benchRarity,

@@ -1,5 +1,5 @@
-// Measures the pages of the market in Chromium: when the start page is painted and how long an interaction takes, both with a main thread that is
-// slowed down by a factor of four, and the longest task while a list of 1,000 collections is loaded and scrolled. The browser itself measures the
+// Measures the pages of the market in Chromium: when the start page is painted, how long an interaction takes, and when the rows of a page can be used
+// on a slow network, all with a main thread that is slowed down by a factor of four, and the longest task while a list of 1,000 collections is loaded and scrolled. The browser itself measures the
 // times. Other work on the machine can make a time longer, but never shorter. Therefore each figure is the best of its rounds.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,6 +23,12 @@ const INTERACTION_AIM_MS = 200;
 const TASK_AIM_MS = 50;
 const SCROLL_STEPS = 20;
 const SCROLL_PAUSE_MS = 20;
+/** 1.6 Mbit/s with 150 ms for a round trip, as on a phone. */
+const SLOW_NETWORK = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 94_000 };
+const SLOW_PAGES = [
+  { name: 'start page', path: '/', rows: '.market-collections [data-row]', aimMs: 1_500 },
+  { name: 'page of a collection', path: '/c/harbour-lights', rows: '.card-title', aimMs: 1_800 },
+] as const;
 /** How long the browser may take to report the entries that it has recorded already. */
 const ENTRIES_WITHIN_MS = 1_000;
 
@@ -40,6 +46,11 @@ export async function benchConsolePages(): Promise<void> {
       await benchRounds('start page of the console, sample, longest interaction', INTERACTION_AIM_MS, () =>
         onPage(browser, (opened) => interactionMs(opened, url)),
       );
+      for (const { name, path, rows, aimMs } of SLOW_PAGES) {
+        await benchRounds(`${name} of the console, sample, 1.6 Mbit/s, until the rows can be used`, aimMs, () =>
+          onPage(browser, (opened) => usableMs(opened, url + path, rows)),
+        );
+      }
     });
     await withRecords(manyCollections(COLLECTIONS), (url) =>
       benchRounds(`start page of the console, ${COLLECTIONS} rows, longest task, CPU time`, TASK_AIM_MS, () =>
@@ -98,6 +109,25 @@ async function paintMs(opened: WatchedPage, url: string): Promise<number> {
     setTimeout(() => resolve([]), ${ENTRIES_WITHIN_MS});
   })`);
   return times.at(-1) ?? Number.NaN;
+}
+
+/** How long it takes until the page has rows and its main thread can react to the user. */
+async function usableMs(opened: WatchedPage, url: string, rows: string): Promise<number> {
+  const { page, context } = opened;
+  await slowDown(opened);
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', SLOW_NETWORK);
+  // A task of its own after the frame with the rows runs when the main thread is free.
+  await page.addInitScript(`globalThis.usable = new Promise((resolve) => {
+    const find = () => {
+      if (!document.querySelector('${rows}')) return requestAnimationFrame(find);
+      setTimeout(() => resolve(performance.now()));
+    };
+    find();
+  })`);
+  await page.goto(url);
+  return page.evaluate<number>('usable');
 }
 
 /** Sorts the list and opens a collection. */
