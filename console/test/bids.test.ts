@@ -55,8 +55,9 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
   };
   const cancel = (name: string) => post(`/orders/${ids[name]}/cancel`, 'intake:write', {});
 
+  const wind = (value: string) => ({ traits: [{ name: 'Wind', value }] });
+
   before(async () => {
-    const wind = (value: string) => ({ traits: [{ name: 'Wind', value }] });
     await app.service.load([
       subject.collection(),
       subject.token('1', { ...wind('Calm'), name: 'Morning' }),
@@ -77,7 +78,8 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
 
   test('the orders of a collection are asks or bids, and each bid says what it is for, the highest proceeds first', async () => {
     const { page } = await app.open('/c/subject?tab=orders');
-    assert.match((await page.textContent('.table-body')) ?? '', /Evening/);
+    // The names of tokens are read after the rows.
+    await page.waitForSelector('.table-body:has-text("Evening")');
     await page.click('nav.segments >> text=Bids');
     await page.waitForURL(`**${BIDS}`);
     const rows = page.locator('[aria-label=Bids] .table-body [role=row]');
@@ -130,6 +132,35 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.click('nav.segments >> text=Bids');
     await page.waitForSelector('.table-body .table-row:has-text("Morning"):has-text("Bid cancelled")');
     await page.waitForSelector('.table-body .table-row:has-text("Any of several tokens")');
+  });
+
+  test('the figures say how far the top bid is below the floor, and the depth has the bids beside the asks', async () => {
+    const { page } = await app.open('/c/subject?tab=depth');
+    await page.locator('.figure:has-text("Top bid") >> text="47.2% below floor"').waitFor();
+    const bids = page.locator('table[aria-label="Tokens bid for"] tbody tr');
+    assert.deepEqual(await bids.allTextContents(), ['4.75 ETH14.75 ETH$14,250', '4.75 ETH29.5 ETH$28,500']);
+    assert.equal(await page.locator('table[aria-label=Tokens] tbody tr').count(), 1);
+    await submit('deep', { quantity: 3n, price: 12n * ETHER });
+    await bids.filter({ hasText: /^4 ETH521.5 ETH/ }).waitFor();
+    await page.locator('figcaption:has-text("All 2 bids for any token of the collection")').waitFor();
+    await page.locator('.u-over').scrollIntoViewIfNeeded();
+    await page.hover('.u-over', { position: { x: 20, y: 60 } });
+    assert.match((await page.textContent('.chart-tooltip:not([hidden])')) ?? '', /^4 ETHTokens bid for: 5$/);
+    await cancel('deep');
+    await bids.filter({ hasText: /^4.75 ETH29.5 ETH/ }).waitFor();
+  });
+
+  test('a trait has its top bid if this is above the one for any token, and the table of tokens has the top bid of each', async () => {
+    await submit('gale', { wanted: { root: toTokenRoot(GALES) }, price: 6n * ETHER }, wind('Gale'));
+    const { page } = await app.open('/c/subject?view=table&show=all');
+    await page.locator('.trait-value:has-text("Gale") >> text=bid 6 ETH').waitFor();
+    assert.equal(await page.locator('.trait-value:has-text("Calm") .trait-bid').count(), 0);
+    const rows = page.locator('[aria-label="Tokens of the collection"] .table-body [role=row]');
+    await rows.filter({ hasText: 'Evening' }).filter({ hasText: '6 ETH' }).waitFor();
+    await rows.filter({ hasText: 'Morning' }).filter({ hasText: '4.75 ETH' }).waitFor();
+    await visit(page, `${app.service.url}/t/ethereum/${subject.address}/3`);
+    await page.locator('.trait:has-text("Gale") >> text=bid 6 ETH').waitFor();
+    await cancel('gale');
   });
 
   test('the page of a bid has its proceeds, what it is for, and why it cannot be accepted', async () => {
@@ -188,6 +219,7 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
         'bid-gales': `/o/${ids['gales']}`,
         'bid-later': `/o/${ids['later']}`,
         'bids-activity': '/c/subject?tab=activity',
+        'bids-depth': '/c/subject?tab=depth',
         'token-bids': `/t/ethereum/${subject.address}/2`,
         'wallet-bids': `/w/${BIDDER}?tab=orders&side=bid`,
       })) {

@@ -47,6 +47,17 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector(`figcaption:has-text("All ${week} sales.")`);
   });
 
+  test('a link with a trait that the collection does not have says so, and leads to the tokens', async () => {
+    const { page } = await app.open('/c/held-b?trait.Hour=None');
+    await page.waitForSelector(
+      '.state:has-text("No token has the chosen traits."):has-text("there is no trait \"Hour\"")',
+    );
+    assert.equal(await page.locator('.state-error').count(), 0);
+    await page.click('.state >> text=Clear the traits');
+    await page.waitForURL('**/c/held-b');
+    await page.waitForSelector('.card-title');
+  });
+
   test('a wallet has the number of its tokens in each collection, and their value at the floor, before its tokens are loaded', async () => {
     const { page } = await app.open(`/w/${SELLER}`);
     const titles = page.locator('.group-title');

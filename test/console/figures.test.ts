@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HistoryPoint, Listing } from '../../client/src/market.ts';
 import { sortByTotal } from '../../console/src/market/collection/by-total.ts';
-import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
+import { toDepthCurves, toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
 import { toHistoryData, toHistoryFigures } from '../../console/src/market/collection/history-data.ts';
@@ -137,10 +137,11 @@ test('the time from the first to the last sale is divided into 32 periods, and t
 });
 
 test('a step of the listing depth has the number of its tokens, their highest price and the sum of their prices; the sum in dollars is unknown if the dollar price of one of these tokens is unknown', () => {
-  const prices = Array.from({ length: 7 }, (_, index) =>
-    price(BigInt(index + 1) * ETHER, index + 1, index < 6 ? 3 : null),
-  );
-  const steps = toDepthSteps(prices);
+  const asks = Array.from({ length: 7 }, (_, index) => ({
+    price: price(BigInt(index + 1) * ETHER, index + 1, index < 6 ? 3 : null),
+    units: 1n,
+  }));
+  const steps = toDepthSteps(asks);
   assert.deepEqual(
     steps.map(({ tokens, upTo, sum }) => [tokens, upTo.decimal, sum.raw, sum.usd]),
     [
@@ -149,6 +150,32 @@ test('a step of the listing depth has the number of its tokens, their highest pr
       [7, 7, 28n * ETHER, null],
     ],
   );
+});
+
+test('a bid for several tokens counts as often, and a step takes as many of them as it needs', () => {
+  const bids = [
+    { price: price(4n * ETHER, 4, 12), units: 3n },
+    { price: price(2n * ETHER, 2, 6), units: 1_000_000n },
+  ];
+  assert.deepEqual(
+    toDepthSteps(bids)
+      .map(({ tokens, upTo, sum }) => [tokens, upTo.decimal, sum.raw, sum.usd])
+      .slice(0, 2),
+    [
+      [1, 4, 4n * ETHER, 12],
+      [5, 2, 16n * ETHER, 48],
+    ],
+  );
+  assert.equal(toDepthSteps(bids).at(-1)?.tokens, 1_000_003);
+});
+
+test('at each price, the depth counts the asks up to it and the bids from it on', () => {
+  const level = (decimal: number, units = 1n) => ({ price: price(BigInt(decimal) * ETHER, decimal, null), units });
+  assert.deepEqual(toDepthCurves([level(5), level(5), level(7)], [level(4, 2n), level(3)]), {
+    prices: [3, 4, 5, 7],
+    asks: [null, null, 2, 3],
+    bids: [3, 2, null, null],
+  });
 });
 
 test('the chosen traits are in the URL, and choosing a value again removes it', () => {

@@ -120,6 +120,8 @@ const TOUCHES: Readonly<Record<string, Touches>> = {
   order: (event, query) => event.orderId === query.queryKey[1] || isOfToken(event, resultOf(query)?.data?.listing),
   'wallet-tokens': ofWallet,
   'wallet-collections': ofWallet,
+  // A bid for any of several tokens does not name the tokens of the wallet.
+  'wallet-offers': (event, query) => event.side === 'bid' || ofWallet(event, query),
 };
 
 const arrived = new Map<string, StreamEvent>();

@@ -29,6 +29,7 @@ const SALES_PER_PAGE = 100;
 const TRAITS_PER_PAGE = 50;
 const ACTIVITY_PER_PAGE = 50;
 const ORDERS_PER_PAGE = 50;
+const OFFERS_PER_PAGE = 50;
 const SEARCH_RESULTS = 8;
 const LATEST_SALES: ActivityFilter = { kinds: ['sale'] };
 /** The listing window of a collection has at most 250 rows, so three pages of this size contain all of it. */
@@ -189,9 +190,12 @@ export const salesQuery = (id: string) =>
   });
 
 export type OrderSide = NonNullable<ListOrdersParameters['side']>;
-/** Whose orders of one side are listed: those of a collection, of a token (of the side `bid`: those that its owner can accept), or of an account. */
+/**
+ * Whose orders of one side are listed: those of a collection, of a token (of the side `bid`: those that its owner can accept), or of an account.
+ * `kind`: only bids of this kind.
+ */
 export type OrderFilter = { side: OrderSide } & (
-  | { collection: string; token?: string; maker?: undefined }
+  | { collection: string; token?: string; kind?: NonNullable<ListOrdersParameters['kind']>; maker?: undefined }
   | { collection?: undefined; maker: string }
 );
 export type OrderStatus = NonNullable<ListOrdersParameters['status']>;
@@ -309,6 +313,15 @@ export const walletTokensQuery = (address: string) =>
     queryKey: ['wallet-tokens', address],
     queryFn: ({ pageParam, signal }) =>
       client.listWalletTokens({ address, limit: TOKENS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+  });
+
+/** What is offered for the tokens of a wallet: one row for each token, with its top bid. */
+export const walletOffersQuery = (address: string) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['wallet-offers', address],
+    queryFn: ({ pageParam, signal }) =>
+      client.listWalletOffers({ address, limit: OFFERS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
   });
 
 /** The rows are in the order of `walletTokensQuery`: by the id of the collection. */

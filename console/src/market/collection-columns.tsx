@@ -111,6 +111,14 @@ const toColumns = (period: Period): readonly Column<MarketCollection>[] => [
     cell: (collection) => <BuyerFloor collection={collection} />,
   },
   {
+    id: 'bid',
+    head: texts.collection.topBid,
+    width: 'minmax(92px, 1.1fr)',
+    isNumber: true,
+    from: 'wide',
+    cell: ({ stats }) => <Price price={stats.topBid?.proceeds ?? null} reason={texts.collection.noTopBid} isStacked />,
+  },
+  {
     id: 'volume',
     head: texts.market.columns.volume[period],
     width: 'minmax(96px, 1.1fr)',

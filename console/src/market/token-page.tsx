@@ -274,6 +274,12 @@ function Traits({ token: { traits, collectionId } }: { token: Token }) {
                         {texts.traits.floor} <Price price={figures.floor} isNativeOnly />
                       </span>
                     )}
+                    {/* The top bid for any token of the collection would stand at each value. */}
+                    {figures.topBid?.kind === 'trait' && (
+                      <span data-tip={texts.traits.bidWhy}>
+                        {texts.traits.bid} <Price price={figures.topBid.proceeds} isNativeOnly />
+                      </span>
+                    )}
                   </dd>
                 )}
               </div>

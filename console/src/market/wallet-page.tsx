@@ -30,13 +30,20 @@ import { ActivityList } from './activity-list.tsx';
 import { collectionName } from './collection-name.tsx';
 import { accountUrl } from './outside-links.ts';
 import { OrderList } from './order-list.tsx';
+import { WalletOffers } from './wallet-offers.tsx';
 import { collectionPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
 import { Link } from '../parts/link.tsx';
 import { texts } from './texts.ts';
 import './wallet-page.css';
 
-const TABS: readonly ['tokens', 'collections', 'orders', 'activity'] = ['tokens', 'collections', 'orders', 'activity'];
+const TABS: readonly ['tokens', 'collections', 'orders', 'offers', 'activity'] = [
+  'tokens',
+  'collections',
+  'orders',
+  'offers',
+  'activity',
+];
 const SKELETONS = 6;
 /** This many characters at the end of an address are always visible. */
 const ADDRESS_END = 8;
@@ -73,6 +80,7 @@ export function WalletPage() {
       {tab === 'tokens' && <WalletTokens address={address} />}
       {tab === 'collections' && <WalletCollections address={address} />}
       {tab === 'orders' && <OrderList whose={{ maker: address }} />}
+      {tab === 'offers' && <WalletOffers address={address} />}
       {tab === 'activity' && <ActivityList whose={{ wallet: address }} />}
     </div>
   );

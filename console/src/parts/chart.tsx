@@ -12,7 +12,8 @@ import './chart.css';
 
 export type ChartSeries = {
   name: string;
-  kind: 'points' | 'bars' | 'steps' | 'line';
+  /** `steps`: a value holds up to the next value of x. `steps-down`: it holds from the previous value of x. */
+  kind: 'points' | 'bars' | 'steps' | 'steps-down' | 'line';
   /** The CSS variable of the colour, such as `--accent`. */
   color: string;
   /** Series with the same scale share one range. */
@@ -185,7 +186,8 @@ function toSeries({ name, kind, scale, isInLegend = true, format }: ChartSeries,
     };
   }
   const filled = { ...shared, width: 2, fill: `${color}22`, points: { show: false } };
-  return kind === 'steps' ? { ...filled, ...pathsOf(uPlot.paths.stepped?.({ align: 1 })) } : filled;
+  if (kind === 'line') return filled;
+  return { ...filled, ...pathsOf(uPlot.paths.stepped?.({ align: kind === 'steps' ? 1 : -1 })) };
 }
 
 function pathsOf(paths: uPlot.Series.PathBuilder | undefined): Partial<uPlot.Series> {

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MarketCollection, Provenance } from '../../../../client/src/market.ts';
 import { provenanceQuery } from '../../data/market-queries.ts';
-import { formatCount } from '../../format/amount.ts';
+import { formatCount, formatShare } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Change } from '../../parts/change.tsx';
 import { Flash } from '../../parts/flash.tsx';
@@ -45,6 +45,11 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
         </Figure>
         <Figure id={id} name={texts.collection.topBid} figure={null}>
           <Price price={stats.topBid?.proceeds ?? null} reason={texts.collection.noTopBid} isStacked />
+          {stats.spread !== null && (
+            <span class="figure-change muted" data-tip={texts.collection.spreadWhy}>
+              {texts.collection.spread(formatShare(Math.abs(stats.spread)), stats.spread >= 0)}
+            </span>
+          )}
         </Figure>
         <Figure
           id={id}

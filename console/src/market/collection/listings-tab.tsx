@@ -3,6 +3,7 @@
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import type { MarketCollection, Token } from '../../../../client/src/market.ts';
+import { isNotFound } from '../../data/client.ts';
 import type { TokenSort } from '../../data/market-queries.ts';
 import { tokensQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
@@ -11,6 +12,7 @@ import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
 import { ErrorBoundary } from '../../parts/error-boundary.tsx';
 import { GridIcon, TableIcon } from '../../parts/icons.tsx';
+import { Link } from '../../parts/link.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
 import { Picture } from '../../parts/picture.tsx';
 import { Price } from '../../parts/price.tsx';
@@ -26,7 +28,7 @@ import { tokenPath } from '../paths.ts';
 import { TokenGrid } from '../token-grid.tsx';
 import { tokenName } from '../token-name.ts';
 import { sortByTotal } from './by-total.ts';
-import { chosenTraits } from './trait-choice.ts';
+import { chosenTraits, withoutTraits } from './trait-choice.ts';
 import { TraitFilter } from './trait-filter.tsx';
 import { marketplaceName } from '../outside-links.ts';
 import { texts } from '../texts.ts';
@@ -52,10 +54,13 @@ export function ListingsTab({ collection }: { collection: MarketCollection }) {
     tokensQuery(collection.id, { sort: isByTotal ? 'price' : sort, listed: LISTED[show], traits }),
   );
   const isComplete = query.isSuccess && !query.hasNextPage;
+  // The service rejects a trait that the collection does not have, as a link from elsewhere may have it.
+  const isUnknownTrait = isFiltered && query.isError && isNotFound(query.error);
   const tokens = useMemo(() => {
     const read = query.data?.pages.flatMap(({ data }) => data) ?? [];
     return isByTotal ? sortByTotal(read, ({ listing }) => listing, { isComplete }) : read;
   }, [query.data, isByTotal, isComplete]);
+  const isEmpty = isComplete && tokens.length === 0;
   const isPhone = useMedia(PHONE);
   const isWide = useMedia(WIDE);
   const filter = (
@@ -115,19 +120,19 @@ export function ListingsTab({ collection }: { collection: MarketCollection }) {
             />
           </div>
         </div>
-        {query.isError && tokens.length === 0 && (
+        {query.isError && tokens.length === 0 && !isUnknownTrait && (
           <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
         )}
-        {query.isSuccess && tokens.length === 0 && !query.hasNextPage && (
-          <EmptyState
-            title={
-              isFiltered
-                ? texts.listings.emptyFilter
-                : show === 'listed'
-                  ? texts.listings.empty
-                  : texts.listings.emptyAll
-            }
-          />
+        {isEmpty && !isFiltered && (
+          <EmptyState title={show === 'listed' ? texts.listings.empty : texts.listings.emptyAll} />
+        )}
+        {isFiltered && (isEmpty || isUnknownTrait) && (
+          <EmptyState title={texts.listings.emptyFilter}>
+            {isUnknownTrait && <p class="muted">{`${query.error?.message}.`}</p>}
+            <Link class="button" href={url.href(withoutTraits(traits))} replace>
+              {texts.traits.clearAll}
+            </Link>
+          </EmptyState>
         )}
         {(query.isPending || tokens.length > 0) && view === 'grid' && (
           <TokenGrid label={texts.listings.label} tokens={tokens} skeletons={skeletons} />
@@ -196,6 +201,14 @@ const COLUMNS: readonly Column<Token>[] = [
     isNumber: true,
     from: 'tablet',
     cell: ({ listing }) => listing && <Price price={listing.price} isNativeOnly />,
+  },
+  {
+    id: 'top-bid',
+    head: texts.token.topBid,
+    width: 'minmax(84px, 1fr)',
+    isNumber: true,
+    from: 'desktop',
+    cell: ({ topBid }) => <Price price={topBid?.proceeds ?? null} reason={texts.token.noTopBid} isNativeOnly />,
   },
   {
     id: 'last-sale',

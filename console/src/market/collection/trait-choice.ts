@@ -15,6 +15,11 @@ export function chosenTraits(parameters: URLSearchParams): ChosenTraits {
   return new Map([...byName].map(([name, parts]) => [name, parts.map(([, value]) => value)]));
 }
 
+/** The changes of the query that remove all chosen traits. */
+export function withoutTraits(chosen: ChosenTraits): Record<string, null> {
+  return Object.fromEntries([...chosen.keys()].map((name) => [traitParameter(name), null]));
+}
+
 /** Adds the value to the chosen values, or removes it if it was chosen. Returns null if no value is chosen any more. */
 export function toggleTrait(chosen: readonly string[], value: string): readonly string[] | null {
   const values = chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value];

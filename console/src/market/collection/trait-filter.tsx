@@ -13,7 +13,7 @@ import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import type { UrlState } from '../../parts/url-state.ts';
 import { texts as shared } from '../../texts.ts';
-import { chosenTraits, toggleTrait, traitParameter } from './trait-choice.ts';
+import { chosenTraits, toggleTrait, traitParameter, withoutTraits } from './trait-choice.ts';
 import { Link } from '../../parts/link.tsx';
 import { texts } from '../texts.ts';
 import './trait-filter.css';
@@ -34,11 +34,7 @@ export function TraitFilter({ collectionId, url, isWide }: { collectionId: strin
   const values = (
     <>
       {count > 0 && (
-        <Link
-          class="link filter-clear"
-          href={url.href(Object.fromEntries([...chosen.keys()].map((name) => [traitParameter(name), null])))}
-          replace
-        >
+        <Link class="link filter-clear" href={url.href(withoutTraits(chosen))} replace>
           {texts.traits.clear}
         </Link>
       )}
@@ -96,7 +92,7 @@ function TraitValues({ trait, chosen, url }: { trait: Trait; chosen: readonly st
         </span>
       </summary>
       <ul>
-        {trait.values.map(({ value, count, floor }) => (
+        {trait.values.map(({ value, count, floor, topBid }) => (
           <li key={value}>
             <Link
               href={url.href({ [traitParameter(trait.name)]: toggleTrait(chosen, value) })}
@@ -109,6 +105,12 @@ function TraitValues({ trait, chosen, url }: { trait: Trait; chosen: readonly st
                 {count === null ? <Unknown reason={texts.traits.countUnknown} /> : formatCount(count)}
               </span>
               <span class="trait-floor">{floor && <Price price={floor} isNativeOnly />}</span>
+              {/* The top bid for any token of the collection would stand at each value. */}
+              {topBid?.kind === 'trait' && (
+                <span class="trait-bid" data-tip={texts.traits.bidWhy}>
+                  {texts.traits.bid} <Price price={topBid.proceeds} isNativeOnly />
+                </span>
+              )}
             </Link>
           </li>
         ))}
