@@ -3,7 +3,7 @@
 
 import { zeroAddress } from 'viem';
 import type { SigningContext, Draft } from './listings.ts';
-import { collectionOf, draftListing, heldTokens, listableTokens, signListings } from './listings.ts';
+import { collectionOf, draftListing, heldTokens, isSettled, listableTokens, signListings } from './listings.ts';
 import type { Call } from './chain.ts';
 import { callOf } from './chain.ts';
 import type { ChainState } from './chain-state.ts';
@@ -188,16 +188,6 @@ async function planListings(context: PlanContext, count: number, endTime?: numbe
     apply: () => undefined,
     posted,
   };
-}
-
-/**
- * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned. After a
- * reorganisation the increment may be in another block, which gives another counter. Signed orders would then become void, or unexpectedly
- * valid.
- */
-function isSettled({ state, height, reorgDepthMax }: PlanContext, { address }: Person): boolean {
-  const raised = state.counters.get(address);
-  return raised === undefined || raised.block + reorgDepthMax < height;
 }
 
 type Transfer = { token: TokenUnits; from: Person['address']; to: Person['address']; what: string };

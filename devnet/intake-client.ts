@@ -6,8 +6,9 @@ import http from 'node:http';
 import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Listing } from './chain-state.ts';
+import type { Wanted } from './chain-state.ts';
 import type { Marketplace } from './simulation.ts';
+import type { SignedOrder } from './orders.ts';
 import { toWireComponents } from './orders.ts';
 import { SEAPORT_ADDRESS } from './protocol.ts';
 
@@ -27,32 +28,41 @@ const TEMPORARY_CODES = new Set([
   'collection_not_followed',
   'not_the_owner',
   'not_approved',
+  'no_funds',
+  'token_burned',
   'wrong_counter',
   'chain_unavailable',
 ]);
 
 /** Creates a client that posts orders. If a rejection may be temporary, the order is posted again for `patienceMs`. */
 export function createIntakeClient(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
+  const postPatiently = async (posted: Posted) => {
+    const deadline = performance.now() + (options.patienceMs ?? PATIENCE_MS);
+    for (;;) {
+      const rejection = await post(address, posted);
+      if (rejection === null) return null;
+      const isTemporary = TEMPORARY_CODES.has(rejection.code);
+      if (!isTemporary || performance.now() > deadline) return `${rejection.code}: ${rejection.message}`;
+      await delay(RETRY_MS);
+    }
+  };
   return {
-    postOrder: async ({ chain, listing }) => {
-      const deadline = performance.now() + (options.patienceMs ?? PATIENCE_MS);
-      for (;;) {
-        const rejection = await post(address, { chain, listing });
-        if (rejection === null) return null;
-        const isTemporary = TEMPORARY_CODES.has(rejection.code);
-        if (!isTemporary || performance.now() > deadline) return `${rejection.code}: ${rejection.message}`;
-        await delay(RETRY_MS);
-      }
-    },
+    postOrder: ({ chain, listing }) => postPatiently({ chain, order: listing }),
+    postBid: ({ chain, bid }) => postPatiently({ chain, order: bid, ...toCriteria(bid.wanted) }),
   };
 }
 
-type Rejection = { code: string; message: string };
+/** The field of a submission that names the tokens of a set. Empty for a bid that names no set. */
+export function toCriteria(wanted: Wanted): { criteria?: { tokenIds: string[] } } {
+  return wanted.kind === 'trait' ? { criteria: { tokenIds: wanted.tokenIds.map(String) } } : {};
+}
 
-async function post(address: IntakeAddress, { chain, listing }: { chain: string; listing: Listing }) {
-  const { components, signature } = listing;
+type Rejection = { code: string; message: string };
+type Posted = { chain: string; order: SignedOrder } & ReturnType<typeof toCriteria>;
+
+async function post(address: IntakeAddress, { order: { components, signature }, ...posted }: Posted) {
   const order = { parameters: toWireComponents(components), signature };
-  const body = JSON.stringify({ chain, protocolAddress: SEAPORT_ADDRESS, order });
+  const body = JSON.stringify({ ...posted, protocolAddress: SEAPORT_ADDRESS, order });
   const request = open(address);
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -61,7 +61,7 @@ export async function signFirstListings(signing: SigningContext, size: number): 
 
 /** Drafts one listing with a random price and, unless `endTime` is given, a random end time. */
 export function draftListing(signing: SigningContext, person: Person, token: TokenUnits, endTime?: number): Draft {
-  const { world, random, now } = signing;
+  const { world, random } = signing;
   const collection = collectionOf(world, token.contract);
   const units = token.standard === 'erc721' ? 1n : BigInt(1 + random.below(Number(token.units)));
   return {
@@ -70,8 +70,13 @@ export function draftListing(signing: SigningContext, person: Person, token: Tok
     price: drawPrice(random, token.standard) * units,
     currency: random.happens(WRAPPED_SHARE) ? world.protocol.wrapped.address : null,
     shares: [world.fees.own, collection.royalty],
-    endTime: endTime ?? now + DAY_S * (1 + random.below(LIFETIME_DAYS_MAX)),
+    endTime: endTime ?? drawEndTime(signing),
   };
+}
+
+/** Draws the end time of an order that lasts for some days. */
+export function drawEndTime({ random, now }: SigningContext): number {
+  return now + DAY_S * (1 + random.below(LIFETIME_DAYS_MAX));
 }
 
 /** Signs the drafts of one person. Several drafts get one bulk signature. */
@@ -144,6 +149,19 @@ export function drawTerms({ state, random, now }: SigningContext, { address, con
     salt: random.bits(SALT_BITS),
     counter: counterOf(state, address),
   };
+}
+
+/**
+ * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned. After a
+ * reorganisation the increment may be in another block, which gives another counter. Signed orders would then become void, or unexpectedly
+ * valid.
+ */
+export function isSettled(
+  { state, height, reorgDepthMax }: { state: ChainState; height: number; reorgDepthMax: number },
+  { address }: Person,
+): boolean {
+  const raised = state.counters.get(address);
+  return raised === undefined || raised.block + reorgDepthMax < height;
 }
 
 function toComponents(

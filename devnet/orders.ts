@@ -56,18 +56,30 @@ export function buildAsk({
   return toListingOrder({ ...terms, seller: offerer, payments: [{ recipient: offerer, amount: rest }, ...parts] });
 }
 
-/** A bid for one token, or for any token of the contract if `tokenId` is null. The shares are deducted from the seller's part. */
+/**
+ * A bid for one token. If `tokenId` is null, a bid for any token of the contract, or for any token of the set with the Merkle root `root`. The shares are
+ * deducted from the seller's part. Default: one token of the standard ERC-721. A bid for several units may be filled in parts.
+ */
 export function buildBid({
   offerer,
   contract,
   tokenId,
+  root = null,
+  standard = 'erc721',
   shares,
   ...terms
-}: Terms & { currency: Address; contract: Address; tokenId: bigint | null }): SeaportOrder {
+}: Terms & {
+  currency: Address;
+  contract: Address;
+  tokenId: bigint | null;
+  root?: Hex | null;
+  standard?: TokenStandard;
+  units?: bigint;
+}): SeaportOrder {
   return toBidOrder({
     ...terms,
     bidder: offerer,
-    wanted: { contract, standard: 'erc721', ...(tokenId === null ? { root: null } : { tokenId }) },
+    wanted: { contract, standard, ...(tokenId === null ? { root } : { tokenId }) },
     fees: toParts(terms.price, shares),
   });
 }

@@ -3,7 +3,7 @@
 // simulation, and ends the simulation.
 
 import type { Address, Hex } from 'viem';
-import { toEventSelector } from 'viem';
+import { encodeFunctionData, toEventSelector } from 'viem';
 import type { Receipt } from './chain.ts';
 import { mine, mineAlone, readChain, readHeight, rollBack, toSeconds, transact } from './chain.ts';
 import {
@@ -20,9 +20,11 @@ import {
   transferBack,
   validate,
 } from './changes.ts';
+import { bid, cancelBids, lowerAllowance, lowerBalance, raiseAllowance, raiseBalance, sellToBid } from './bids.ts';
 import type { SeededRandom } from './random.ts';
-import type { ChainState, Listing } from './chain-state.ts';
-import { copyChainState, isFillable, isOpen } from './chain-state.ts';
+import type { Bid, ChainState, Listing } from './chain-state.ts';
+import { copyChainState, isAcceptable, isFillable, isOpen } from './chain-state.ts';
+import type { SignedOrder } from './orders.ts';
 import { buyAtBlur, buyAtLooksRare, buyFromPool, sellToPool } from './other-trades.ts';
 import type { Plan, Planner, PlanContext } from './trades.ts';
 import {
@@ -39,10 +41,10 @@ import {
 import { recordEvents } from './wallet-transactions.ts';
 import type { World } from './world.ts';
 
-/** The marketplace to which listings are posted. */
+/** The marketplace to which listings and bids are posted. Both functions return null if the order is accepted, otherwise the reason of the rejection. */
 export type Marketplace = {
-  /** Null if the order is accepted, otherwise the reason of the rejection. */
   postOrder(order: { chain: string; listing: Listing }): Promise<string | null>;
+  postBid(order: { chain: string; bid: Bid }): Promise<string | null>;
 };
 
 /** What a step did. `txs` is empty if the step sent no transaction. `orphaned` becomes true if `block` is orphaned later. */
@@ -87,6 +89,13 @@ const ACTIONS: readonly (readonly [planner: Planner, weight: number])[] = [
   [mint, 5],
   [list, 16],
   [listBriefly, 4],
+  [bid, 10],
+  [sellToBid, 8],
+  [cancelBids, 2],
+  [lowerBalance, 3],
+  [raiseBalance, 3],
+  [lowerAllowance, 2],
+  [raiseAllowance, 3],
 ];
 const WEIGHT = ACTIONS.reduce((sum, [, weight]) => sum + weight, 0);
 /** The simulation fails after this many successive draws of impossible actions. */
@@ -112,6 +121,7 @@ const FILLED_EVENT = toEventSelector(
  * wallets must go through `include`.
  */
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
+  await readFunds(options.world, options.state);
   return new Simulation(options, await readHeight(options.world.chain));
 }
 
@@ -121,12 +131,16 @@ export class Simulation {
   readonly steps: Step[] = [];
   /** All listings that the marketplace accepted, including ended listings. */
   readonly accepted: Listing[] = [];
-  readonly rejected: { listing: Listing; reason: string }[] = [];
+  /** All bids that the marketplace accepted, including ended bids. */
+  readonly acceptedBids: Bid[] = [];
+  readonly rejected: { listing: SignedOrder; reason: string }[] = [];
   readonly #options: SimulationOptions;
   readonly #reorgDepthMax: number;
   #listings: Listing[] = [];
-  /** The listings that are signed and not yet posted. */
+  #bids: Bid[] = [];
+  /** The orders that are signed and not yet posted. */
   readonly #signed: Listing[] = [];
+  readonly #signedBids: Bid[] = [];
   #state: ChainState;
   #height: number;
   /** The state after each of the newest blocks. */
@@ -164,9 +178,20 @@ export class Simulation {
     }
   }
 
+  /** Posts signed bids to the marketplace. */
+  async postBids(bids: readonly Bid[]): Promise<void> {
+    for (const one of bids) {
+      const reason = await this.#options.marketplace.postBid({ chain: this.world.chain.id, bid: one });
+      if (reason === null) {
+        this.acceptedBids.push(one);
+        this.#bids.push(one);
+      } else this.rejected.push({ listing: one, reason });
+    }
+  }
+
   /**
    * Makes one step: moves the clock forward, reorganises the chain, or makes one or more actions. The transactions of the actions are mined in
-   * one block, and the listings that the actions have signed are posted.
+   * one block, and the orders that the actions have signed are posted.
    */
   step(): Promise<Step> {
     return this.#inTurn(() => this.#step());
@@ -185,6 +210,7 @@ export class Simulation {
       const receipt = await mineAlone(this.world.chain, sendOne);
       this.#height += 1;
       recordEvents(this.world, this.#state, receipt);
+      await readFunds(this.world, this.#state);
       this.#keepState();
       return this.#record('a transaction of a wallet', [receipt.transactionHash]);
     });
@@ -228,14 +254,14 @@ export class Simulation {
       if (this.#options.random.happens(0.5)) await this.#act(1);
       else await this.#mineEmpty();
     }
-    // Listings are posted after the new blocks have been mined. Until then the chain is shorter than before the reorganisation, and a
+    // Orders are posted after the new blocks have been mined. Until then the chain is shorter than before the reorganisation, and a
     // marketplace that has read the replaced blocks cannot check an order.
     await this.#postSigned();
     return step;
   }
 
   /**
-   * Plans `count` actions and mines them in one block. Their listings are signed but not posted. Each action is planned on the state after
+   * Plans `count` actions and mines them in one block. Their orders are signed but not posted. Each action is planned on the state after
    * the previous action.
    */
   async #act(count: number): Promise<Step> {
@@ -253,18 +279,23 @@ export class Simulation {
       this.#height += 1;
       checkFills(plans, receipts);
       await readCounters(this.world, this.#state);
+      await readFunds(this.world, this.#state);
       this.#keepState();
     }
     const txs = receipts.map(({ transactionHash }) => transactionHash);
     const step = this.#record(plans.map(({ what }) => what).join(', '), txs);
     this.#signed.push(...plans.flatMap((plan) => plan.posted ?? []));
+    this.#signedBids.push(...plans.flatMap((plan) => plan.bids ?? []));
     return step;
   }
 
-  /** Posts the signed listings, except listings that can no longer be filled after a later action. */
+  /** Posts the signed orders, except orders that cannot be filled after all actions. */
   async #postSigned(): Promise<void> {
+    const { now } = this.#planContext();
     const signed = this.#signed.splice(0);
-    await this.post(signed.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));
+    const signedBids = this.#signedBids.splice(0);
+    await this.post(signed.filter((listing) => isFillable(this.#state, listing, now)));
+    await this.postBids(signedBids.filter((one) => isAcceptable(this.#state, one, now)));
   }
 
   async #plan(): Promise<Plan> {
@@ -285,6 +316,7 @@ export class Simulation {
       random: this.#options.random,
       now,
       listings: this.#listings,
+      bids: this.#bids,
       height: this.#height,
       reorgDepthMax: this.#reorgDepthMax,
     };
@@ -309,13 +341,13 @@ export class Simulation {
     return step;
   }
 
-  /** Forgets ended listings that no reorganisation can open again. */
+  /** Forgets ended orders that no reorganisation can open again. */
   #prune(): void {
     const oldest = this.#stateAt.get(Math.min(...this.#stateAt.keys())) ?? this.#state;
     const now = toSeconds(this.world.chain.clock());
-    this.#listings = this.#listings.filter(
-      (listing) => isOpen(oldest, listing, now) || isOpen(this.#state, listing, now),
-    );
+    const isKept = (order: Listing | Bid) => isOpen(oldest, order, now) || isOpen(this.#state, order, now);
+    this.#listings = this.#listings.filter(isKept);
+    this.#bids = this.#bids.filter(isKept);
   }
 }
 
@@ -349,4 +381,23 @@ async function readCounters({ chain, protocol }: World, state: ChainState): Prom
     const counter = await readChain(chain, protocol.seaport, 'getCounter', [person satisfies Address]);
     state.counters.set(person, { value: counter as bigint, block });
   }
+}
+
+/** Reads what people can pay in the wrapped native currency at the newest block, and how much of it Seaport and the conduit may spend. */
+async function readFunds({ chain, protocol, people }: World, state: ChainState): Promise<void> {
+  const { wrapped, seaport, conduit } = protocol;
+  const reads = people.flatMap(({ address }) => [
+    { functionName: 'balanceOf', args: [address], set: (read: bigint) => state.balances.set(address, read) },
+    ...[seaport.address, conduit.address].map((spender) => ({
+      functionName: 'allowance',
+      args: [address, spender],
+      set: (read: bigint) => state.allowances.set(`${address}:${spender}`, read),
+    })),
+  ]);
+  const calls = reads.map(({ functionName, args }) => {
+    const data = encodeFunctionData({ abi: wrapped.abi, functionName, args });
+    return { method: 'eth_call', params: [{ to: wrapped.address, data }, 'latest'] };
+  });
+  const results = await chain.rpc.readAll<Hex>(calls);
+  for (const [index, { set }] of reads.entries()) set(BigInt(results[index] ?? 0));
 }

@@ -8,14 +8,17 @@ import type { SigningContext } from './listings.ts';
 import { collectionOf, drawPrice, drawTerms, listableTokens, signListings } from './listings.ts';
 import type { Call } from './chain.ts';
 import { callOf } from './chain.ts';
-import type { ChainState, Listing } from './chain-state.ts';
-import { counterOf, fill, isFillable, move, unitsLeft } from './chain-state.ts';
+import type { Bid, ChainState, Listing } from './chain-state.ts';
+import { counterOf, fill, isFillable, move, operatorOf, spend, spendable, unitsLeft } from './chain-state.ts';
 import { buildBid, buildMirror, signOrder, toOrder, totalOf } from './orders.ts';
+import { SEAPORT_ADDRESS } from './protocol.ts';
 import type { Person } from './world.ts';
 
 export type PlanContext = SigningContext & {
   /** The posted listings. Some of them may have ended. */
   listings: readonly Listing[];
+  /** The posted bids. Some of them may have ended. */
+  bids: readonly Bid[];
   /** The number of the newest block. */
   height: number;
   /** The deepest reorganisation of the simulation. */
@@ -31,6 +34,8 @@ export type Plan = {
   apply: (state: ChainState) => void;
   /** Listings to post to the marketplace after the calls. */
   posted?: readonly Listing[];
+  /** Bids to post to the marketplace after the calls. */
+  bids?: readonly Bid[];
 };
 
 export type Planner = (context: PlanContext) => Promise<Plan | null> | Plan | null;
@@ -45,7 +50,7 @@ const SALT_BITS = 128;
 
 export const fulfilOrder: Planner = (context) => {
   const listing = pickListing(context, isSingle);
-  const buyer = listing && pickOther(context, [listing.components.offerer]);
+  const buyer = listing && pickBuyer(context, listing);
   return listing && buyer ? planFill(context, { listing, buyer, what: 'fulfillOrder' }) : null;
 };
 
@@ -91,7 +96,7 @@ export const fulfilBasicOrder: Planner = (context) => {
 /** A purchase whose tokens go to another account. */
 export const fulfilForAnother: Planner = (context) => {
   const listing = pickListing(context, isSingle);
-  const payer = listing && pickOther(context, [listing.components.offerer]);
+  const payer = listing && pickBuyer(context, listing);
   const receiver = payer && pickOther(context, [listing.components.offerer, payer.address]);
   if (!listing || !payer || !receiver) return null;
   const order = { ...toOrder(listing), ...FILL_COMPLETELY };
@@ -100,25 +105,32 @@ export const fulfilForAnother: Planner = (context) => {
     what: 'fulfillAdvancedOrder for another account',
     calls: [callOf(payer.address, context.world.protocol.seaport, 'fulfillAdvancedOrder', args, valueOf(listing))],
     fills: 1,
-    apply: (state) => fill(state, listing, receiver.address, 1n),
+    apply: (state) => {
+      fill(state, listing, receiver.address, 1n);
+      pay(context, state, { listing, buyer: payer, amount: totalOf(listing.components) });
+    },
   };
 };
 
 /** A purchase of some or all unsold units of an ERC-1155 listing. */
 export const fulfilPart: Planner = (context) => {
   const listing = pickListing(context, ({ tokens }) => (tokens[0]?.units ?? 0n) > 1n);
-  const buyer = listing && pickOther(context, [listing.components.offerer]);
+  const buyer = listing && pickBuyer(context, listing);
   const units = listing?.tokens[0]?.units;
   if (!listing || !buyer || units === undefined) return null;
   const bought = BigInt(1 + context.random.below(Number(unitsLeft(context.state, listing))));
   const order = { ...toOrder(listing), numerator: bought, denominator: units, extraData: '0x' };
   const value = (valueOf(listing) * bought) / units;
+  const amount = (totalOf(listing.components) * bought) / units;
   const args = [order, [], zeroHash, zeroAddress];
   return {
     what: `fulfillAdvancedOrder of ${bought} of ${units} units`,
     calls: [callOf(buyer.address, context.world.protocol.seaport, 'fulfillAdvancedOrder', args, value)],
     fills: 1,
-    apply: (state) => fill(state, listing, buyer.address, bought),
+    apply: (state) => {
+      fill(state, listing, buyer.address, bought);
+      pay(context, state, { listing, buyer, amount });
+    },
   };
 };
 
@@ -166,7 +178,7 @@ export const sweep: Planner = (context) => {
  */
 export const matchOrders: Planner = async (context) => {
   const listing = pickListing(context, isSingle);
-  const buyer = listing && pickOther(context, [listing.components.offerer]);
+  const buyer = listing && pickBuyer(context, listing);
   const other = buyer && pickOther(context, [listing.components.offerer, buyer.address]);
   if (!listing || !buyer || !other) return null;
   const { world, random, state } = context;
@@ -192,7 +204,10 @@ export const matchOrders: Planner = async (context) => {
     what: matcher === buyer ? 'matchOrders' : 'matchOrders by another account',
     calls: [callOf(matcher.address, world.protocol.seaport, 'matchOrders', args, valueOf(listing))],
     fills: 2,
-    apply: (after) => fill(after, listing, offerer, 1n),
+    apply: (after) => {
+      fill(after, listing, offerer, 1n);
+      pay(context, after, { listing, buyer, amount: totalOf(listing.components) });
+    },
   };
 };
 
@@ -230,13 +245,17 @@ export const acceptBid: Planner = async (context) => {
   const bidder = held && pickOther(context, [held.person.address]);
   if (!held || !bidder) return null;
   const { token, person: seller } = held;
-  const { world, random } = context;
+  const { world, random, state: before } = context;
+  const price = drawPrice(random, token.standard);
+  const canPay = ({ address, conduitKey }: Person) => spendable(before, address, operatorOf(conduitKey)) >= price;
+  // The seller pays the fees out of what the bidder pays.
+  if (!canPay(bidder) || !canPay(seller)) return null;
   const ofCollection = random.happens(0.3);
   const components = buildBid({
     ...drawTerms(context, bidder),
     contract: token.contract,
     tokenId: ofCollection ? null : token.tokenId,
-    price: drawPrice(random, token.standard),
+    price,
     currency: world.protocol.wrapped.address,
     shares: [world.fees.elsewhere, collectionOf(world, token.contract).royalty],
     endTime: context.now + ELSEWHERE_LIFETIME_S,
@@ -257,20 +276,27 @@ export const acceptBid: Planner = async (context) => {
     what: ofCollection ? 'a bid on the collection accepted' : 'a bid accepted',
     calls: [call],
     fills: 1,
-    apply: (state) => move(state, token, seller.address, bidder.address),
+    apply: (state) => {
+      move(state, token, seller.address, bidder.address);
+      for (const { address, conduitKey } of [bidder, seller]) spend(state, address, operatorOf(conduitKey), price);
+    },
   };
 };
 
 type Fill = { listing: Listing; buyer: Person; what: string };
 
-function planFill({ world }: SigningContext, { listing, buyer, what }: Fill): Plan {
+function planFill(context: SigningContext, { listing, buyer, what }: Fill): Plan {
+  const { world } = context;
   return {
     what,
     calls: [
       callOf(buyer.address, world.protocol.seaport, 'fulfillOrder', [toOrder(listing), zeroHash], valueOf(listing)),
     ],
     fills: 1,
-    apply: (state) => fill(state, listing, buyer.address, 1n),
+    apply: (state) => {
+      fill(state, listing, buyer.address, 1n);
+      pay(context, state, { listing, buyer, amount: totalOf(listing.components) });
+    },
   };
 }
 
@@ -304,6 +330,24 @@ export function pickListing(context: PlanContext, isWanted: (listing: Listing) =
     if (listing && isWanted(listing) && isFillable(state, listing, now)) return listing;
   }
   return null;
+}
+
+/** A random person other than the seller who can pay for all units of the listing. */
+function pickBuyer({ world, random, state }: SigningContext, listing: Listing): Person | undefined {
+  const { components } = listing;
+  const canPay = ({ address }: Person) =>
+    !isWrapped(listing) || spendable(state, address, SEAPORT_ADDRESS) >= totalOf(components);
+  return random.pick(world.people.filter((person) => person.address !== components.offerer && canPay(person)));
+}
+
+/** Records what a buyer pays for a listing in the wrapped native currency. Seaport itself transfers the payments of buyers. */
+function pay(
+  { world }: SigningContext,
+  state: ChainState,
+  { listing, buyer, amount }: { listing: Listing; buyer: Person; amount: bigint },
+): void {
+  const { token } = listing.components.consideration[0] ?? {};
+  if (token === world.protocol.wrapped.address) spend(state, buyer.address, SEAPORT_ADDRESS, amount);
 }
 
 /** A random person whose address is not in `excluded`. */

@@ -8,7 +8,9 @@ import type { ChainState } from './chain-state.ts';
 import { keyOf, move, setOperator } from './chain-state.ts';
 import { addressOf } from './world.ts';
 import type { LocalCollection, World } from './world.ts';
+import { isTokenItem } from '../src/platform/core/seaport.ts';
 
+type Item = { itemType: number; amount: bigint };
 type DecodedEvent = { address: Address; eventName: string; args: Record<string, unknown> };
 
 export function recordEvents({ collections, protocol }: World, state: ChainState, receipt: Receipt): void {
@@ -52,8 +54,10 @@ function recordOrderEvent(state: ChainState, { eventName, args }: DecodedEvent, 
   const hash = args['orderHash'] as Hex;
   if (eventName === 'OrderCancelled') state.cancelled.add(hash);
   else if (eventName === 'OrderFulfilled') {
-    const [offered] = args['offer'] as readonly { amount: bigint }[];
-    state.filled.set(hash, (state.filled.get(hash) ?? 0n) + (offered?.amount ?? 0n));
+    // An ask offers its token, and a bid demands it.
+    const items = [...(args['offer'] as readonly Item[]), ...(args['consideration'] as readonly Item[])];
+    const sold = items.find(isTokenItem);
+    state.filled.set(hash, (state.filled.get(hash) ?? 0n) + (sold?.amount ?? 0n));
   } else if (eventName === 'CounterIncremented') {
     const offerer = addressOf({ address: args['offerer'] as Address });
     state.counters.set(offerer, { value: args['newCounter'] as bigint, block });

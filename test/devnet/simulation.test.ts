@@ -4,14 +4,15 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { startSimulation } from '../../devnet/devnet.ts';
+import type { ChainState } from '../../devnet/chain-state.ts';
 import type { Simulation } from '../../devnet/simulation.ts';
-import { isFillable, unitsLeft } from '../../devnet/chain-state.ts';
-import { readHeight, toSeconds } from '../../devnet/chain.ts';
+import { isAcceptable, isFillable, isOpen, unitsLeft } from '../../devnet/chain-state.ts';
+import { readChain, readHeight, toSeconds } from '../../devnet/chain.ts';
 import { readHashes, startTestDevnet } from '../support/chain/devnet.ts';
 import type { ExpectedState } from '../support/chain/expected-state.ts';
 import { readExpectedState } from '../support/chain/expected-state.ts';
 
-const ACTIONS = 200;
+const ACTIONS = 240;
 const ORDERS = 60;
 const OFTEN = { reorgShare: 0.05 };
 
@@ -19,7 +20,7 @@ const OFTEN = { reorgShare: 0.05 };
 async function begin(t: TestContext, seed: number, networks: readonly string[] = ['ethereum']): Promise<Simulation[]> {
   const devnet = await startTestDevnet({ networks });
   t.after(devnet.stop);
-  const marketplace = { postOrder: () => Promise.resolve(null) };
+  const marketplace = { postOrder: () => Promise.resolve(null), postBid: () => Promise.resolve(null) };
   const simulations = devnet.networks.map(async (network) => {
     const { simulation, book } = await startSimulation(network, {
       seed,
@@ -54,11 +55,33 @@ function compare(simulation: Simulation, truth: ExpectedState): void {
   }
 }
 
-test('after two hundred actions, the simulation’s record agrees with the state of the chain', async (t) => {
-  for (const simulation of await begin(t, 3, ['ethereum', 'base'])) {
+/** Compares the simulation's record of its bids, and of what people can pay, with the state of the chain. */
+async function compareBids({ world, acceptedBids }: Simulation, state: ChainState): Promise<void> {
+  const { chain, people, protocol } = world;
+  const { wrapped, seaport, conduit } = protocol;
+  for (const { address } of people) {
+    assert.equal(state.balances.get(address), await readChain(chain, wrapped, 'balanceOf', [address]));
+    for (const spender of [seaport.address, conduit.address]) {
+      const allowance = await readChain(chain, wrapped, 'allowance', [address, spender]);
+      assert.equal(state.allowances.get(`${address}:${spender}`), allowance);
+    }
+  }
+  for (const bid of acceptedBids) {
+    const status = await readChain(chain, seaport, 'getOrderStatus', [bid.hash]);
+    const [, isCancelled, filled, size] = status as readonly [boolean, boolean, bigint, bigint];
+    const { units } = bid.wanted;
+    assert.equal(units - unitsLeft(state, bid), size === 0n ? 0n : (units * filled) / size, bid.hash);
+    assert.equal(state.cancelled.has(bid.hash), isCancelled, bid.hash);
+  }
+}
+
+test('after many actions, the simulation’s record agrees with the state of the chain', async (t) => {
+  const done = new Set<string>();
+  for (const simulation of await begin(t, 6, ['ethereum', 'base'])) {
     for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
     const truth = await readExpectedState(simulation.world, simulation.accepted);
     compare(simulation, truth);
+    await compareBids(simulation, simulation.state());
     assert.equal(truth.height, await readHeight(simulation.world.chain));
     const kinds = new Set(
       simulation.steps.flatMap(({ what }) => what.split(', ')).map((what) => what.replaceAll(/\d+/g, 'N')),
@@ -71,7 +94,21 @@ test('after two hundred actions, the simulation’s record agrees with the state
     assert.deepEqual([...statuses].sort(), ['active', 'cancelled', 'dormant', 'expired', 'filled']);
     assert.ok([...truth.floors.values()].some((floor) => floor !== null));
     assert.ok(simulation.steps.some(({ orphaned }) => orphaned));
+    const { acceptedBids } = simulation;
+    assert.deepEqual([...new Set(acceptedBids.map(({ wanted }) => wanted.kind))].sort(), [
+      'collection',
+      'item',
+      'trait',
+    ]);
+    const now = toSeconds(simulation.world.chain.clock());
+    const open = acceptedBids.filter((bid) => isOpen(simulation.state(), bid, now));
+    assert.ok(open.some((bid) => isAcceptable(simulation.state(), bid, now)));
+    assert.ok(open.some((bid) => !isAcceptable(simulation.state(), bid, now)));
+    for (const what of kinds) done.add(what);
   }
+  for (const what of ['a balance falls', 'a balance rises', 'an allowance is lowered', 'an allowance is raised'])
+    assert.ok(done.has(what), what);
+  assert.ok([...done].some((what) => what.startsWith('a bid of this marketplace accepted')));
 });
 
 test('the chain has as many sales as the simulation has made, except the sales in orphaned blocks', async (t) => {
@@ -129,7 +166,7 @@ test('two simulations with the same seed and time have the same actions and tran
     t.after(fresh.stop);
     const [network] = fresh.networks;
     assert.ok(network);
-    const marketplace = { postOrder: () => Promise.resolve(null) };
+    const marketplace = { postOrder: () => Promise.resolve(null), postBid: () => Promise.resolve(null) };
     const { simulation, book } = await startSimulation(network, { seed: 9, orders: 30, marketplace });
     await simulation.post(book);
     for (let action = 0; action < 40; action += 1) await simulation.step();

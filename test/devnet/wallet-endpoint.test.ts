@@ -23,7 +23,7 @@ test('the state of a simulation includes the transactions of wallets, and the si
   const devnet = await startTestDevnet({ size: SIZE });
   t.after(devnet.stop);
   const [network = assert.fail()] = devnet.networks;
-  const marketplace = { postOrder: () => Promise.resolve(null) };
+  const marketplace = { postOrder: () => Promise.resolve(null), postBid: () => Promise.resolve(null) };
   const { simulation, book } = await startSimulation(network, { seed: 5, orders: 25, marketplace, reorgShare: 0.1 });
   await simulation.post(book);
   await using endpoint = await startWalletEndpoint(simulation);
@@ -66,7 +66,7 @@ test('a wallet can change the chain only by transactions, and a foreign website 
   const devnet = await startTestDevnet({ size: { ...SIZE, editions: 0, tokens: 4 } });
   t.after(devnet.stop);
   const [network = assert.fail()] = devnet.networks;
-  const marketplace = { postOrder: () => Promise.resolve(null) };
+  const marketplace = { postOrder: () => Promise.resolve(null), postBid: () => Promise.resolve(null) };
   const { simulation } = await startSimulation(network, { seed: 5, orders: 0, marketplace });
   await using endpoint = await startWalletEndpoint(simulation);
   const height = await readHeight(network.world.chain);

@@ -10,6 +10,8 @@ import { mine } from '../../devnet/chain.ts';
 import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import type { Listing } from '../../devnet/chain-state.ts';
 import type { Simulation, Marketplace } from '../../devnet/simulation.ts';
+import { toCriteria } from '../../devnet/intake-client.ts';
+import type { SignedOrder } from '../../devnet/orders.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
 import { readExpectedState } from '../support/chain/expected-state.ts';
 import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
@@ -69,14 +71,16 @@ test('after faults and kills, the service serves the orders, owners, floors and 
   });
 
   const orderIds = new Map<string, string>();
+  const post = async (chain: string, { components, signature, hash }: SignedOrder, more: object = {}) => {
+    const order = { parameters: toWireComponents(components), signature };
+    const { status, body } = await callService('POST', '/intake/v1/orders', { chain, order, ...more });
+    if (status === 201) orderIds.set(hash, body.data.orderId);
+    // The code `duplicate` means that an earlier attempt stored the order. Its response was lost when the process was killed.
+    return status === 201 || body.error.code === 'duplicate' ? null : `${body.error.code}: ${body.error.message}`;
+  };
   const marketplace: Marketplace = {
-    postOrder: async ({ chain, listing }) => {
-      const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
-      const { status, body } = await callService('POST', '/intake/v1/orders', { chain, order });
-      if (status === 201) orderIds.set(listing.hash, body.data.orderId);
-      // The code `duplicate` means that an earlier attempt stored the order. Its response was lost when the process was killed.
-      return status === 201 || body.error.code === 'duplicate' ? null : `${body.error.code}: ${body.error.message}`;
-    },
+    postOrder: ({ chain, listing }) => post(chain, listing),
+    postBid: ({ chain, bid }) => post(chain, bid, toCriteria(bid.wanted)),
   };
   const simulations: Simulation[] = [];
   for (const network of devnet.networks) {

@@ -63,7 +63,7 @@ test('a sale of any protocol that OpenSea also reports is served once, with pric
   closers.push(service.close);
   const input = { chain: 'ethereum', address: contract, fromBlock: 0, opensea: SLUG };
   await followCollection(service, { sources: ['opensea'], input });
-  const marketplace = { postOrder: async () => null };
+  const marketplace = { postOrder: async () => null, postBid: async () => null };
   const { simulation, book } = await startSimulation(network, { seed: SEED, orders: 12, marketplace, reorgShare: 0.1 });
   await simulation.post(book);
 

@@ -5,6 +5,8 @@ import type { TestContext } from 'node:test';
 import type { Listing } from '../../../devnet/chain-state.ts';
 import { readHeight } from '../../../devnet/chain.ts';
 import { startDevnet, startSimulation } from '../../../devnet/devnet.ts';
+import { toCriteria } from '../../../devnet/intake-client.ts';
+import type { SignedOrder } from '../../../devnet/orders.ts';
 import { toWireComponents } from '../../../devnet/orders.ts';
 import type { Marketplace, Simulation } from '../../../devnet/simulation.ts';
 import type { World } from '../../../devnet/world.ts';
@@ -69,12 +71,14 @@ export async function startLiveMarket(
   const isRead = async () => (await nodes.operate('collections.list')).every(({ state }: any) => state === 'live');
   await until(isRead, LIMIT_MS, 'the backfills are not complete');
 
+  const post = async (chain: string, { components, signature }: SignedOrder, more: object = {}) => {
+    const order = { parameters: toWireComponents(components), signature };
+    const { status, body } = await nodes.send('POST', '/intake/v1/orders', { chain, order, ...more });
+    return status === 201 || body.error.code === 'duplicate' ? null : body.error.code;
+  };
   const marketplace: Marketplace = {
-    postOrder: async ({ chain, listing }) => {
-      const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
-      const { status, body } = await nodes.send('POST', '/intake/v1/orders', { chain, order });
-      return status === 201 || body.error.code === 'duplicate' ? null : body.error.code;
-    },
+    postOrder: ({ chain, listing }) => post(chain, listing),
+    postBid: ({ chain, bid }) => post(chain, bid, toCriteria(bid.wanted)),
   };
   const { simulation, book } = await startSimulation(network, { seed, orders: bookSize, marketplace, reorgShare: 0 });
   const waitUntilFollowed = async () => {

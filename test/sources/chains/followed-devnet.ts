@@ -1,5 +1,5 @@
 // Runs a simulation on a local chain. When a test calls `settle`, the chain is followed into a database until no work is left. The orders
-// of the simulation are stored directly, without the checks of the intake.
+// of the simulation are stored directly, without the checks of the intake. Its bids are submitted to the intake.
 
 import { toContext } from '../../support/service/intake.ts';
 import { zeroAddress } from 'viem';
@@ -9,15 +9,18 @@ import { copyCatalog } from '../../../src/market/index/catalog.ts';
 import { lockChainsAndBooks } from '../../../src/market/orders/book.ts';
 import { evaluateOrders } from '../../../src/market/orders/evaluate.ts';
 import { refreshBookAssets } from '../../../src/market/orders/queries/book-figures.ts';
+import { OrderRejected } from '../../../src/market/orders/rejection.ts';
+import { submitOrder } from '../../../src/market/orders/submit.ts';
 import { insertSignedOrder } from '../../../src/market/orders/queries/stored-orders.ts';
 import { draftListing, heldTokens, signFirstListings, signListings } from '../../../devnet/listings.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../../devnet/chain.ts';
 import { createRandom } from '../../../devnet/random.ts';
-import type { ChainState, Listing } from '../../../devnet/chain-state.ts';
+import type { Bid, ChainState, Listing } from '../../../devnet/chain-state.ts';
 import { operatorOf } from '../../../devnet/chain-state.ts';
 import type { Simulation } from '../../../devnet/simulation.ts';
 import { createSimulation } from '../../../devnet/simulation.ts';
-import { totalOf } from '../../../devnet/orders.ts';
+import { toCriteria } from '../../../devnet/intake-client.ts';
+import { totalOf, toWireComponents } from '../../../devnet/orders.ts';
 import type { World, WorldSize } from '../../../devnet/world.ts';
 import { accountsOf, createWorld } from '../../../devnet/world.ts';
 import type { Address, AssetId } from '../../../src/platform/core/address.ts';
@@ -70,8 +73,9 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     const reader = followedChains.readerOf(chain.id);
     if (!reader) throw new Error('the chain is not followed');
     const protocols = followedChains.protocolsOf(chain.id);
+    const context = toContext(main, { clock, log, random });
     const operations: FollowOperations = {
-      ...toContext(main, { clock, log, random }),
+      ...context,
       followed: followedChains,
       onFollowed: async () => undefined,
     };
@@ -108,6 +112,17 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
         orders += 1;
         await insertListing(main, chain.id, { listing, id: String(orders), now: clock() });
         return null;
+      },
+      postBid: async ({ bid: { components, signature, wanted } }: { bid: Bid }) => {
+        const order = { parameters: toWireComponents(components), signature };
+        const submission = { chain: ethereum, protocolAddress: null, order, ...toCriteria(wanted) };
+        try {
+          await submitOrder({ ...context, checksOf: () => reader.contracts }, submission);
+          return null;
+        } catch (error) {
+          if (error instanceof OrderRejected) return error.code;
+          throw error;
+        }
       },
     };
     const skip = (ms: number) => {
