@@ -17,7 +17,7 @@ import { collectionIdOf } from './records/parse.ts';
  *   listing or order is not listed. The floor or buyer total is stored as unknown.
  * - `lowBuyerTotal`: the buyer total of a listing is below its price. It is stored as unknown.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
- * - `doubtfulTime`: the time of a sale, listing or order is more than a day in the future, or before 2015. No token existed before 2015.
+ * - `doubtfulTime`: the time of a sale, listing, order or bid is more than a day in the future, or before 2015. No token existed before 2015.
  * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later record has changed this product.
  */
 export const WARNING_CODES = [
@@ -104,7 +104,7 @@ export class RecordNotes {
 
   #judgePrice(record: IntakeRecord): { code: WarningCode; value: string } | null {
     if (listPrices(record).includes(0n)) return { code: 'zeroPrice', value: '0' };
-    if (record.kind !== 'sale' && record.kind !== 'listing' && record.kind !== 'order') return null;
+    if (!isPriced(record)) return null;
     const { priceRaw } = record.row;
     if (
       record.kind === 'listing' &&
@@ -141,6 +141,11 @@ export class RecordNotes {
   }
 }
 
+type PricedRecord = Extract<IntakeRecord, { kind: 'sale' | 'listing' | 'order' | 'bid' }>;
+
+const isPriced = (record: IntakeRecord): record is PricedRecord =>
+  record.kind === 'sale' || record.kind === 'listing' || record.kind === 'order' || record.kind === 'bid';
+
 /** The prices, floors and buyer totals that a record states in base units. Null for each that it leaves out. */
 function listPrices({ kind, row }: IntakeRecord): readonly (bigint | null)[] {
   if (kind === 'collection') return [row.snapshot.floorRaw];
@@ -149,11 +154,11 @@ function listPrices({ kind, row }: IntakeRecord): readonly (bigint | null)[] {
   return kind === 'sale' || kind === 'order' ? [row.priceRaw] : [];
 }
 
-/** The time at which a sale was made, or a listing or order was created. Null for other records. */
+/** The time at which a sale was made, or a listing, order or bid was created. Null for other records. */
 function timeOf({ kind, row }: IntakeRecord): number | null {
   if (kind === 'sale') return row.soldAt;
   if (kind === 'listing') return row.listedAt;
-  return kind === 'order' ? row.createdAt : null;
+  return kind === 'order' || kind === 'bid' ? row.createdAt : null;
 }
 
 /** An amount, followed by a text that names no currency. */

@@ -236,6 +236,9 @@ function toRejection(reason: string): ParsedRecord {
   return { record: null, kind: null, reason };
 }
 
+/** The kinds of which an import may have many records that are stored in the primary database. */
+const PRIMARY_KINDS: ReadonlySet<RecordKind | undefined> = new Set(['product', 'order', 'bid']);
+
 const BATCH_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /** If the source fails, yields the rows that were read before, then throws the error of the source. */
@@ -250,7 +253,7 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>, batchSize: BatchSi
         if (batch.length === 0) startedAt = performance.now();
         batch.push(row);
         size += row.size;
-        hasPrimary ||= row.parsed.record?.kind === 'product' || row.parsed.record?.kind === 'order';
+        hasPrimary ||= PRIMARY_KINDS.has(row.parsed.record?.kind);
         const isComplete = batchSize.isComplete(batch.length, {
           hasPrimary,
           fillMs: () => performance.now() - startedAt,

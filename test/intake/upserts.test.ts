@@ -14,6 +14,7 @@ import {
   EVM,
   NOW,
   SELLER,
+  bid,
   collection,
   dumpTables,
   emptyTables,
@@ -298,6 +299,34 @@ forOneEngine('upserts', (engine) => {
         tx: TX,
         price_raw: '100',
       });
+    });
+
+    test('a bid changes by the same rules as a listing, one by one and in one batch', async () => {
+      const record = (day: number, more: object = {}) =>
+        bid({ timestamp: may(day), priceRaw: String(100 + day), ...more });
+      const terms = async () => {
+        const row = await only('main.book_order');
+        return [row.status, row.price_raw, row.proceeds_raw, row.token_id, row.quantity, row.filled_quantity];
+      };
+      assert.deepEqual(await ingest(db, record(5)), INSERTED);
+      assert.deepEqual(await ingest(db, record(5)), UNCHANGED);
+      assert.deepEqual(await ingest(db, record(4, { priceRaw: '900' })), UNCHANGED);
+      assert.deepEqual(await terms(), ['active', '105', '95', null, '1', '0']);
+      assert.deepEqual(await ingest(db, record(6, { tokenId: '7', quantity: '5', remaining: '2' })), UPDATED);
+      assert.deepEqual(await terms(), ['active', '106', '95', '7', '5', '3']);
+      assert.deepEqual(await ingest(db, record(1, { status: 'cancelled' })), UPDATED);
+      assert.deepEqual(await ingest(db, record(9)), UNCHANGED);
+      assert.deepEqual((await terms()).slice(0, 2), ['cancelled', '106']);
+      await sameInOneBatch(record(5), record(3), record(6), record(6, { proceedsRaw: '9' }));
+      await sameInOneBatch(record(5), record(3, { status: 'cancelled', tx: TX, endedAt: may(8) }), record(8));
+      await sameInOneBatch(
+        record(3, { status: 'filled' }),
+        record(8),
+        record(3, { status: 'filled', endedAt: may(4) }),
+      );
+      await sameInOneBatch(record(3, { expiresAt: may(9) }), record(8, { status: 'cancelled' }));
+      await sameInOneBatch(bid(), bid({ id: undefined }), bid({ id: undefined, tokenId: '3' }));
+      assert.equal((await db.query('select 1 from main.book_order')).length, 3);
     });
 
     test('if a later record of a batch lacks order terms, the terms of the earlier record are kept', async () => {

@@ -242,14 +242,14 @@ export type ListedOrder = {
   criteria: {
     /** `collection`: any token of the collection. `trait`: the tokens that have these traits. `tokens`: the tokens of a list. */
     type: 'collection' | 'trait' | 'tokens';
-    /** For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed. */
+    /** For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed, or of the last report of another marketplace. */
     traits: {
       name: string;
       value: string;
     }[] | null;
     /** The number of tokens of the set; null for `collection`. */
     count: number | null;
-    /** The Merkle root of the set, which the bidder has signed; null for `collection`. */
+    /** The Merkle root of the set, which the bidder has signed; null for `collection`, and for a bid of another marketplace. */
     root: string | null;
   } | null;
   /** For a bid: what the seller of one unit keeps of the price, after the fees in the order. Null for an ask. */
@@ -441,14 +441,14 @@ export type Order = {
   criteria: {
     /** `collection`: any token of the collection. `trait`: the tokens that have these traits. `tokens`: the tokens of a list. */
     type: 'collection' | 'trait' | 'tokens';
-    /** For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed. */
+    /** For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed, or of the last report of another marketplace. */
     traits: {
       name: string;
       value: string;
     }[] | null;
     /** The number of tokens of the set; null for `collection`. */
     count: number | null;
-    /** The Merkle root of the set, which the bidder has signed; null for `collection`. */
+    /** The Merkle root of the set, which the bidder has signed; null for `collection`, and for a bid of another marketplace. */
     root: string | null;
   } | null;
   /** For a bid: what the seller of one unit keeps of the price, after the fees in the order. Null for an ask. */
@@ -502,8 +502,8 @@ export type Provenance = {
   /** One entry for each figure. */
   figures: {
     /** The field below `stats` in `GET /explore/v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens. */
-    figure: 'floor' | 'volume.allTime' | 'volume.thirtyDay' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'volume.oneHour' | 'sales.allTime' | 'sales.thirtyDay' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'sales.oneHour' | 'supply' | 'owners' | 'listedCount' | 'rarity.rank';
-    /** `chain`: computed from the events of the followed chain. `scan`: counted in a list of a marketplace that was read to its end. `reported`: stated by a marketplace. `imported`: computed from records of the operator. `snapshot`: stored with the collection record. `unknown`: the figure is null at present. */
+    figure: 'floor' | 'volume.allTime' | 'volume.thirtyDay' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'volume.oneHour' | 'sales.allTime' | 'sales.thirtyDay' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'sales.oneHour' | 'supply' | 'owners' | 'listedCount' | 'topBid' | 'rarity.rank';
+    /** `chain`: computed from the events of the followed chain; for `topBid`, a bid of this service, which the chain decides about. `scan`: counted in a list of a marketplace that was read to its end. `reported`: stated by a marketplace, also a bid. `imported`: computed from records of the operator. `snapshot`: stored with the collection record. `unknown`: the figure is null at present. */
     kind: 'chain' | 'scan' | 'reported' | 'imported' | 'snapshot' | 'unknown';
     /** The chain, marketplace or import; null for a snapshot, or if unknown. */
     source: string | null;
@@ -598,6 +598,8 @@ export type TokenHolder = {
 export type TopBid = {
   /** Id of the bid. */
   orderId: string;
+  /** An upper-case code for the service's own rows, the lower-case source slug for external rows. */
+  marketplace: string;
   /** `item`: the order is for one token. `collection`: a bid for any token of the collection. `trait`: a bid for any token of a set. */
   kind: 'item' | 'collection' | 'trait';
   proceeds: ExplorePrice;
@@ -1157,7 +1159,7 @@ export type ExploreMethods = {
   listWalletCollections(parameters: ListWalletCollectionsParameters, options?: CallOptions): Pages<ListWalletCollectionsResult>;
   /** List what is offered for the tokens of a wallet. The tokens that the wallet holds, by the logs of the followed chains, and for which another account has bid: one row for each token, with its best bid. Sorted by chain, and then by the proceeds of the seller, the highest first. `listOrders` with `side=bid` and `token` has all bids of a token. */
   listWalletOffers(parameters: ListWalletOffersParameters, options?: CallOptions): Pages<ListWalletOffersResult>;
-  /** List orders. The orders of this service and the listings of other marketplaces, of one side. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
+  /** List orders. The orders of this service, and the listings and bids of other marketplaces, of one side. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
   listOrders(parameters?: ListOrdersParameters, options?: CallOptions): Pages<ListOrdersResult>;
   /** Read an order. An order of this service, ask or bid, or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what is needed to fill it. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;

@@ -143,7 +143,7 @@ function completeGuess(kind: RecordKind, found: Record<string, ColumnSource>, co
   if (
     columns.some(({ name, samples }) => toWords(name) === 'side' && samples.some((side) => /^(buy|bid)/i.test(side)))
   ) {
-    notes.push('side: the file has bids, which no record can hold; leave them out before the import');
+    notes.push('side: the file has bids; import them as records of the kind bid, and leave them out here');
   }
   for (const field of ['price', 'priceRaw']) {
     const price = found[field];

@@ -37,6 +37,18 @@ function describeParts(chains: Chains, record: IntakeRecord): Parts {
         expiresAt === null ? 'without expiry' : `until ${toTime(expiresAt)}`,
       ];
     }
+    case 'bid': {
+      const { asset, set, priceRaw, proceedsRaw, bidder, createdAt, expiresAt, source } = record.row;
+      const wanted = asset ?? (set ? `${set.tokenIds?.length ?? 'several'} tokens` : 'any token');
+      return [
+        `bid for ${toToken({ ...record.row, asset: wanted })} of ${toAmount(chains, record.row.chain, priceRaw)}`,
+        proceedsRaw === priceRaw ? null : `the seller keeps ${toAmount(chains, record.row.chain, proceedsRaw)}`,
+        `by ${bidder}`,
+        `from ${toTime(createdAt)}`,
+        expiresAt === null ? 'without expiry' : `until ${toTime(expiresAt)}`,
+        `source ${source}`,
+      ];
+    }
     case 'token': {
       const { name, rarityRank, image, owner, traits } = record.row;
       return [

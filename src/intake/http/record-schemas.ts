@@ -7,6 +7,7 @@ import { EXAMPLE_COLLECTION, EXAMPLE_TIME, toExamplePrice } from '../../market/r
 import { LISTING_EXAMPLE, SALE_EXAMPLE } from '../../market/reads/http/market-item.ts';
 import { TRAIT_KINDS } from '../../market/index/queries/token-metadata.ts';
 import { LISTING_STATUSES } from '../../market/orders/order-id.ts';
+import { SET_TRAITS_MAX } from '../../market/orders/token-sets.ts';
 import { PRODUCT_CREATE_EXAMPLE } from '../../shop/http/example-shop.ts';
 import { newProductProperties } from '../../shop/http/product-schemas.ts';
 import { closed, ref } from '../../platform/http/schema-builders.ts';
@@ -180,6 +181,55 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       buyerTotalRaw: toExamplePrice(445n).raw,
       seller: LISTING_EXAMPLE.seller,
       id: LISTING_EXAMPLE.orderId,
+      timestamp: LISTING_EXAMPLE.timestamp,
+      expiresAt: LISTING_EXAMPLE.expiresAt,
+    },
+  },
+  bid: {
+    description:
+      'An offer to buy that a marketplace reports: for one token, for the tokens of a set, or for any token of the collection. Bids that are signed for this service are submitted to `/intake/v1/orders`.',
+    required: ['source', 'chain', 'contractAddress', 'priceRaw', 'buyer', 'timestamp'],
+    fields: {
+      source,
+      ...collection,
+      tokenId: { description: 'The wanted EVM token, in decimal digits. Absent if several tokens meet the bid.' },
+      mint: { description: 'The wanted Solana asset mint. Absent if several tokens meet the bid.' },
+      tokenIds: texts('Ids of the tokens of a set, any of which meets the bid.'),
+      mints: texts('Mints of a set, any of which meets the bid.'),
+      traits: {
+        description:
+          'The traits that each token of a set has. Without `tokenIds` or `mints`, the set has the tokens that are stored with all these traits.',
+        minItems: 1,
+        maxItems: SET_TRAITS_MAX,
+        items: TRAIT,
+      },
+      priceRaw: amount('What the bidder pays for one unit'),
+      proceedsRaw: amount(
+        'What the seller keeps of the price of one unit, after fees; the price when absent. Offers are compared by it',
+      ),
+      buyer: { description: 'Address of the bidder.' },
+      id: { minLength: 1, description: 'Id of the bid at its marketplace.' },
+      orderHash: { minLength: 1, description: 'Hash of the signed order.' },
+      quantity: { pattern: '^[1-9][0-9]{0,77}$', description: 'Number of units that the bidder buys; 1 when absent.' },
+      remaining: {
+        pattern: amount('').pattern,
+        description: 'How many of these units can still be sold to the bidder; all when absent.',
+      },
+      timestamp: time('When the bid was made.'),
+      expiresAt: time('When the bid expires. Absent for a bid without expiry.'),
+      endedAt: time('When a bid that has ended was filled or cancelled.'),
+      status,
+      tx,
+    },
+    example: {
+      kind: 'bid',
+      source: LISTING_EXAMPLE.marketplace,
+      chain,
+      contractAddress,
+      priceRaw: toExamplePrice(400n).raw,
+      proceedsRaw: toExamplePrice(390n).raw,
+      buyer: SALE_EXAMPLE.buyer,
+      quantity: '3',
       timestamp: LISTING_EXAMPLE.timestamp,
       expiresAt: LISTING_EXAMPLE.expiresAt,
     },

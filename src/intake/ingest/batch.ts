@@ -1,6 +1,6 @@
 // Stores one batch of records and reports the results. Records of the primary database are written in one transaction. Then records of the
-// indexer are written, in one transaction or in several at the same time (divide-batch.ts). If only some transactions are committed, storing the
-// same batch again completes the batch.
+// indexer are written, in one transaction or in several at the same time (divide-batch.ts), and then reported bids. If only some transactions
+// are committed, storing the same batch again completes the batch.
 
 import type { Chains } from '../../platform/core/chains.ts';
 import type { OnChanged } from '../../platform/core/collection-versions.ts';
@@ -47,6 +47,7 @@ import { trackNothing } from '../undo/change-log.ts';
 import type { RecordLocation } from './created-collections.ts';
 import { createCollections, listLocations } from './created-collections.ts';
 import { divideByCollection } from './divide-batch.ts';
+import { findTokensOfBids, ingestBids } from './bids.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts } from './products.ts';
@@ -61,7 +62,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   partLane: FairQueue;
 };
 
-/** The result of one part of a batch: the records that one transaction stored, or the orders whose signature was rejected. */
+/** The result of one part of a batch: the records that one transaction stored, or the orders and bids that were rejected before. */
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
@@ -71,8 +72,8 @@ export type IngestedPart = {
    */
   conflicts: LineRejection[];
   /**
-   * The lines of mirrored listings whose order is stored in the primary database. Such a listing is counted as unchanged and is not
-   * written, because the stored order is served in its place.
+   * The lines of mirrored listings and reported bids whose order is stored in the primary database. Such a record is counted as unchanged and
+   * is not written, because the stored order is served in its place.
    */
   ownOrderLines: readonly number[];
   /** The ids of the collections for which a record was created. */
@@ -124,7 +125,7 @@ export async function prepareBatch(
   records: readonly NumberedRecord[],
   options: PrepareOptions,
 ): Promise<PreparedBatch> {
-  const indexed = records.filter(({ record }) => !isPrimary(record));
+  const indexed = records.filter(({ record }) => !isPrimary(record) && record.kind !== 'bid');
   const parts: PreparedPart[] = [];
   for (const part of divideByCollection(indexed, indexer)) parts.push(await preparePart(part, options));
   return { records, now: options.now, parts };
@@ -154,10 +155,13 @@ export async function ingestPrepared(
   if (rejections.length > 0)
     report({ counts: new Map(), rejections, conflicts: [], ownOrderLines: [], createdCollections: [] });
   const primary = verified.filter(({ record }) => isPrimary(record));
+  const bids = verified.filter(({ record }) => record.kind === 'bid');
   const indexed = parts.flatMap((part) => part.records);
-  const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
+  const { part, known } = await ingestPrimaryPart(context, { primary, indexed, bids }, options);
   if (part) report(part);
   await ingestIndexedParts(context, parts, { known, ...options, onPart: report });
+  // After the tokens of the batch, because a bid may name its tokens by their traits.
+  if (bids.length > 0) report(await ingestBidPart(context, bids, options));
   if (transactions.length > 0) given.onTransaction?.(toLongest(transactions));
 }
 
@@ -198,7 +202,10 @@ async function preparePart(
   };
 }
 
-/** The primary database holds what this service decides itself. The indexer holds what was observed elsewhere. */
+/**
+ * The primary database holds what this service decides itself. The indexer holds what was observed elsewhere. Reported bids are in neither part of a batch:
+ * they are stored beside the bids of the service, but after the tokens of the batch.
+ */
 function isPrimary({ kind }: IntakeRecord): boolean {
   return kind === 'collection' || kind === 'order' || kind === 'rate' || kind === 'product';
 }
@@ -213,14 +220,14 @@ type KnownInPrimary = {
 
 async function ingestPrimaryPart(
   { main, indexer, chains, copyCatalog }: IngestContext,
-  { primary, indexed }: Record<'primary' | 'indexed', readonly NumberedRecord[]>,
+  { primary, indexed, bids }: Record<'primary' | 'indexed' | 'bids', readonly NumberedRecord[]>,
   options: IngestOptions,
 ): Promise<{ part: IngestedPart | null; known: KnownInPrimary }> {
   const collectionIds = indexed.flatMap(({ record }) =>
     caseSensitiveAddressOf(record) === null ? [] : (collectionIdOf(record) ?? []),
   );
   const orderKeys = indexed.flatMap(({ record }) => mirroredOrderOf(record) ?? []);
-  const located = options.createCollections ? listLocations([...primary, ...indexed]) : [];
+  const located = options.createCollections ? listLocations([...primary, ...indexed, ...bids]) : [];
   if (primary.length + located.length + collectionIds.length + orderKeys.length === 0) {
     return { part: null, known: { contractAddresses: new Map(), orderIds: new Map() } };
   }
@@ -278,6 +285,33 @@ async function ingestIndexedPart(
 }
 
 type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;
+
+/** Stores reported bids. Rejects those on Solana whose contract address differs from the stored address of its collection in letter case only. */
+async function ingestBidPart(
+  { main, indexer, onChanged }: IngestContext,
+  records: readonly NumberedRecord[],
+  options: IngestOptions,
+): Promise<IngestedPart> {
+  const { now, dryRun, changes } = options;
+  const { bids, rejections } = await findTokensOfBids(indexer, records, { now, dryRun });
+  const caseSensitive = records.filter(({ record }) => caseSensitiveAddressOf(record) !== null);
+  const ids = new Set(caseSensitive.flatMap(({ record }) => collectionIdOf(record) ?? []));
+  const { otherCase, stored } = await transact(main, options, async (tx) => {
+    const known = await listContractAddresses(tx, [...ids]);
+    const otherCase = caseSensitive.flatMap((entry) => rejectOtherCase(entry, known));
+    const rejected = new Set(otherCase.map(({ line }) => line));
+    const accepted = bids.filter(({ line }) => !rejected.has(line));
+    return { otherCase, stored: await ingestBids(tx, accepted, { now, record: changes?.recordTo('bid') }) };
+  });
+  if (stored.changedSets.size > 0 && !dryRun) onChanged({ collectionIds: stored.changedSets, kinds: new Set(['bid']) });
+  return {
+    counts: new Map([['bid', stored.counts]]),
+    rejections: [...rejections, ...otherCase],
+    conflicts: [],
+    ownOrderLines: stored.ownLines,
+    createdCollections: [],
+  };
+}
 
 /** Finds the records that must not be written because of rows in the primary database. */
 function findOmitted(records: readonly NumberedRecord[], { contractAddresses, orderIds }: KnownInPrimary): Omitted {

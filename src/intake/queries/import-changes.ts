@@ -212,13 +212,13 @@ export async function deleteTrackedRows(
   { keys, now }: { keys: readonly string[]; now: number },
 ): Promise<void> {
   if (keys.length === 0) return;
-  const isOrder = isOrderKind(kind);
+  const orderKind = toOrderKind(kind);
   await tx.query(
     `with deleted as (
        delete from ${tableOf(kind)} as stored using unnest($1::text[]) as wanted (key) where ${keyCondition(kind)} returning stored.*
-     )${isOrder ? `, ${recordRemovals(kind, { deleted: 'deleted', now: '$2' })}` : ''}
+     )${orderKind ? `, ${recordRemovals(orderKind, { deleted: 'deleted', now: '$2' })}` : ''}
      select count(*) from deleted`,
-    isOrder ? [keys, new Date(now)] : [keys],
+    orderKind ? [keys, new Date(now)] : [keys],
   );
 }
 
@@ -229,7 +229,7 @@ export async function restoreTrackedRows(
   { rows, now }: { rows: readonly RowImage[]; now: number },
 ): Promise<void> {
   if (rows.length === 0) return;
-  const isOrder = isOrderKind(kind);
+  const orderKind = toOrderKind(kind);
   const images = [rows.map(({ key }) => key), rows.map(({ image }) => image)];
   await tx.query(
     `with wanted as (
@@ -242,13 +242,17 @@ export async function restoreTrackedRows(
      ), restored as (
        update ${tableOf(kind)} as stored set ${restoreSql(kind)} from earlier where ${isEarlierRow(kind)}
        returning false as inserted, stored.*
-     )${isOrder ? `, ${recordStateChanges(kind, { written: 'restored', before: 'before', now: '$3' })}` : ''}
+     )${orderKind ? `, ${recordStateChanges(orderKind, { written: 'restored', before: 'before', now: '$3' })}` : ''}
      select count(*) from restored`,
-    isOrder ? [...images, new Date(now)] : images,
+    orderKind ? [...images, new Date(now)] : images,
   );
 }
 
-const isOrderKind = (kind: TrackedKind): kind is OrderKind => kind === 'listing' || kind === 'order';
+/** The kind of order of the rows. Null for other rows. A reported bid is a row of the order book. */
+function toOrderKind(kind: TrackedKind): OrderKind | null {
+  if (kind === 'bid') return 'order';
+  return kind === 'listing' || kind === 'order' ? kind : null;
+}
 
 /** Removes all rows from the record of a change except the rows with these keys. Deletes the change if no row is left. */
 export async function keepChangedRows(

@@ -6,6 +6,7 @@ import { isJudged } from '../../market/index/queries/judged-listings.ts';
 export const TRACKED_KINDS = [
   'collection',
   'order',
+  'bid',
   'listing',
   'sale',
   'token',
@@ -68,6 +69,17 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
       ...columns('standard, quantity, filled_quantity, buyer_total_raw, counter, starts_at, operator'),
     ],
     derived: ['dormant', 'ended_at'],
+    isLocked: false,
+  },
+  bid: {
+    schema: 'main',
+    name: 'book_order',
+    key: { id: 'text' },
+    compared: [
+      ...columns('status, token_id, root, price_raw, proceeds_raw, seller, created_at, expires_at, tx, reported_hash'),
+      ...columns('quantity, filled_quantity, retired_at'),
+    ],
+    derived: ['ended_at'],
     isLocked: false,
   },
   listing: {

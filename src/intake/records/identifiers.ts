@@ -65,28 +65,40 @@ export function readAsset(chain: Chain, fields: Fields): AssetId {
   return parseAssetId(chain.family, text) ?? rejectField(fields, name, `must be ${form}, not ${quoteValue(text)}`);
 }
 
+/** Like `readAsset`, but null if the record names no asset. */
+export function readAssetOrNull(chain: Chain, fields: Fields): AssetId | null {
+  const { name, other } = ASSET_FORMS[chain.family];
+  const isNamed = [name, other].some((field) => (fields.values[field] ?? null) !== null);
+  return isNamed ? readAsset(chain, fields) : null;
+}
+
+/** Reads the different assets in `tokenIds` on EVM chains and `mints` on Solana, at least one. The other field must be absent or null. Null if the field is absent. */
+export function readAssetList(chain: Chain, fields: Fields): AssetId[] | null {
+  const { names, others, form } = ASSET_FORMS[chain.family];
+  if ((fields.values[others] ?? null) !== null) {
+    rejectField(fields, others, `is not used on ${chain.id}: give ${names} instead`);
+  }
+  const texts = readTexts(fields, names);
+  if (texts === null) return null;
+  const assets = texts.map(
+    (text) =>
+      parseAssetId(chain.family, text) ??
+      rejectField(fields, names, `each element must be ${form}, not ${quoteValue(text)}`),
+  );
+  return assets.length === 0 ? rejectField(fields, names, 'must not be empty') : [...new Set(assets)];
+}
+
 /**
  * Reads the sold asset, or the list of sold assets in `tokenIds` or `mints`. Returns null if the list has two or more different assets: the
  * sale is then a bundle. If the list has only one asset, returns this asset.
  */
 export function readSoldAsset(chain: Chain, fields: Fields): SoldAsset {
-  const { name, names, others, form } = ASSET_FORMS[chain.family];
-  if ((fields.values[others] ?? null) !== null) {
-    rejectField(fields, others, `is not used on ${chain.id}: give ${names} instead`);
-  }
-  const texts = readTexts(fields, names);
-  if (texts === null) return readAsset(chain, fields);
+  const { name, names } = ASSET_FORMS[chain.family];
+  const assets = readAssetList(chain, fields);
+  if (assets === null) return readAsset(chain, fields);
   if ((fields.values[name] ?? null) !== null) rejectField(fields, names, `must be absent when ${name} is given`);
-  const assets = new Set(
-    texts.map(
-      (text) =>
-        parseAssetId(chain.family, text) ??
-        rejectField(fields, names, `each element must be ${form}, not ${quoteValue(text)}`),
-    ),
-  );
   const [first, second] = assets;
-  if (first === undefined) return rejectField(fields, names, 'must not be empty');
-  return second === undefined ? first : null;
+  return second === undefined ? (first ?? null) : null;
 }
 
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,63}$/;

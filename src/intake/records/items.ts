@@ -118,12 +118,12 @@ export function parseListingRecord(context: RecordContext, fields: Fields): With
     operator: readAddress(chain, fields, 'operator'),
     protocolAddress: readAddress(chain, fields, 'protocolAddress'),
     counter: readAmount(fields, 'counter'),
-    quantity: readQuantity(fields),
+    quantity: readUnitCount(fields),
     partial: readBoolean(fields, 'partial'),
   };
 }
 
-function readQuantity(fields: Fields): bigint | null {
+export function readUnitCount(fields: Fields): bigint | null {
   const quantity = readAmount(fields, 'quantity');
   return quantity === 0n ? rejectField(fields, 'quantity', 'must be at least 1') : quantity;
 }
@@ -195,11 +195,12 @@ function readSeller(chain: Chain, fields: Fields): Address {
   return requireField((from, name) => readAddress(chain, from, name), fields, 'seller');
 }
 
-function readEnd(fields: Fields): { status: ListingStatus; endedAt: number | null } {
+/** Reads how a listing, an order or a bid has ended. */
+export function readEnd(fields: Fields): { status: ListingStatus; endedAt: number | null } {
   const status = readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
   const endedAt = readTimestamp(fields, 'endedAt');
   if (status === 'active' && endedAt !== null)
-    rejectField(fields, 'endedAt', 'must not be given for an active listing');
+    rejectField(fields, 'endedAt', 'must not be given with the status active');
   return { status, endedAt };
 }
 

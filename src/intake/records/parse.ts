@@ -2,6 +2,7 @@
 // conflicts with stored rows are detected later.
 
 import { hasMoreValues, parseJsonText } from '../../platform/core/json-text.ts';
+import { parseBidRecord } from './bid.ts';
 import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';
 import { isPlainObject, quoteValue, readEnum, RecordRejected, requireField, withValue } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
@@ -14,6 +15,7 @@ const PARSERS = {
   collection: parseCollectionRecord,
   order: parseOrderRecord,
   listing: parseListingRecord,
+  bid: parseBidRecord,
   sale: parseSaleRecord,
   token: parseTokenRecord,
   stats: parseStatsRecord,

@@ -62,6 +62,7 @@ export async function revertRows(
       return { kept: [], moved: await revertTokens(tx, rows) };
     case 'listing':
       return { kept: [], assets: await revertListings(tx, rows, context) };
+    case 'bid':
     case 'rate':
     case 'stats':
     case 'analytics':
@@ -119,7 +120,11 @@ async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertCo
     orders.flatMap(({ id, isSigned }) => (isSigned && restored.has(id) ? [id] : [])),
     now,
   );
-  await refreshBookAssets(tx, orders, now);
+  await refreshBookAssets(
+    tx,
+    orders.flatMap(({ collectionId, asset }) => (asset === null ? [] : [{ collectionId, asset }])),
+    now,
+  );
 }
 
 /**

@@ -97,7 +97,7 @@ async function undoRows(
 async function lockRows(tx: Queryable, importId: string, change: ImportChange): Promise<string[]> {
   const { kind } = change;
   const keys = await listKeysOfChange(tx, importId, change);
-  if (kind === 'order') {
+  if (kind === 'order' || kind === 'bid') {
     const orders = await listOrderLocations(tx, keys);
     await lockChainsAndBooks(tx, orders);
     return [...new Set(orders.map(({ collectionId }) => collectionId))];

@@ -105,7 +105,7 @@ function toPage(
 
 /** A change as the log has it. */
 export function toLogged({ origin, fact: _fact, ...row }: ActivityRow): Activity {
-  return { ...row, isOwn: origin === 'main' && row.orderId !== null };
+  return { ...row, isOwn: origin === 'main' && row.orderId !== null && row.marketplace === null };
 }
 
 function toPastSale({ soldAt, raw, seller, buyer, listingId, source, ...sale }: Sale): Activity {

@@ -1,4 +1,4 @@
-// Reads bids: the lists of the own order book, and what each bid is for.
+// Reads bids, those of the service and those that marketplaces have reported: their lists, and what each bid is for.
 
 import type { Address, AssetId } from '../../platform/core/address.ts';
 import type { Chain } from '../../platform/core/chains.ts';
@@ -13,22 +13,24 @@ import type { OrderListPosition } from './orders.ts';
 import type { BidKind, BidSubject, ListedBid, Offer, OfferPosition, TopBid } from './queries/bids.ts';
 import { listOffers, listTopBids, listTopBidsOfTraits } from './queries/bids.ts';
 import type { OrderFilter } from './queries/order-lists.ts';
-import { listBids } from './queries/order-lists.ts';
+import { listBids, OWN_SOURCE } from './queries/order-lists.ts';
 import { toTokenLocation } from './token-location.ts';
 
 export type BidLocation = Pick<CollectionLocation, 'chain' | 'contractAddress'>;
 
 /** A bid at the time of the read. */
-export type Bid = Omit<ListedBid, 'status' | 'dormant' | 'startsAt'> & {
+export type Bid = Omit<ListedBid, 'status' | 'dormant' | 'startsAt' | 'contractAddress'> & {
   kind: BidKind;
   status: ListingStatus;
   dormant: OrderDormancy | null;
   location: BidLocation;
 };
 
+/** `source`: a marketplace. Null: the bids of all sources. The name of this service: its own bids. */
 export type BidListQuery = Omit<OrderFilter, 'now' | 'account' | 'asset'> & {
   account: Address | null;
   asset: AssetId | null;
+  source: string | null;
   kind: BidKind | null;
   after: OrderListPosition | null;
   limit: number;
@@ -37,9 +39,11 @@ export type BidListQuery = Omit<OrderFilter, 'now' | 'account' | 'asset'> & {
 /** `next`: the last bid that was read; null on the last page. */
 export type BidPage = { bids: Bid[]; next: OrderListPosition | null };
 
-/** Throws `unavailable` when the own order book cannot be read. */
-export async function listOwnBids(market: Market, { after, limit, ...query }: BidListQuery): Promise<BidPage> {
-  const filter = { ...query, now: market.clock() };
+/** A custody wallet has no bids. Throws `unavailable` when the order book cannot be read. */
+export async function listAllBids(market: Market, { after, limit, ...query }: BidListQuery): Promise<BidPage> {
+  if (query.account !== null && market.custodyWallets.has(query.account)) return { bids: [], next: null };
+  const source = query.source === market.serviceName ? OWN_SOURCE : query.source;
+  const filter = { ...query, source, now: market.clock() };
   const start = after && { kind: 'after-row' as const, value: after.value, ties: after.ties };
   const rows = requireValue(
     await market.exploredOrders.read((db) => listBids(db, filter, { start, limit: limit + 1 })),
@@ -137,12 +141,12 @@ export function toBid({ chains }: Pick<Market, 'chains'>, row: ListedBid, now: n
   const parsed = parseCollectionId(chains, row.collectionId);
   const chain = parsed && chains.get(parsed.chainId);
   if (!chain) return null;
-  const { startsAt, ...bid } = row;
+  const { startsAt, contractAddress, ...bid } = row;
   const status = statusAt(row, now);
   const isLater = startsAt !== null && startsAt > now;
   const kind = bid.asset !== null ? 'item' : bid.root === null ? 'collection' : 'trait';
   const dormant = status !== 'active' ? null : isLater ? 'not-started' : row.dormant;
-  return { ...bid, kind, status, dormant, location: { chain, contractAddress: parsed.addressLower as Address } };
+  return { ...bid, kind, status, dormant, location: { chain, contractAddress } };
 }
 
 function toValue({ proceeds, createdAt, expiresAt }: ListedBid, sort: OrderFilter['sort']): string {

@@ -26,7 +26,7 @@ import type { OrderDormancy } from './order-dormancy.ts';
 import type { ListedBid } from './queries/bids.ts';
 import { findBid } from './queries/bids.ts';
 import type { FoundListing } from './queries/orders.ts';
-import { findListing, findOwnOrderId } from './queries/orders.ts';
+import { findListing, findBookOrderId } from './queries/orders.ts';
 import { toTokenLocation } from './token-location.ts';
 
 /** `at` in milliseconds. `block` and `tx` are null for what happened off-chain. */
@@ -60,7 +60,7 @@ export type Order = Ask | (OrderState & { side: 'bid'; bid: Bid });
 const ID_LENGTH_MAX = 500;
 
 /**
- * Finds an order of this service, or else a mirrored listing, by its id or its order hash. `token`: a token for which the proof is wanted that it meets a bid.
+ * Finds an order of this service, or a bid that a marketplace has reported, or else a mirrored listing, by its id or its order hash. `token`: a token for which the proof is wanted that it meets a bid.
  * Throws `not_found` when there is none, `bad_request` when the token does not meet the bid, `unavailable` when the own order book cannot be read, and
  * `upstream_error` when the mirror cannot be read.
  */
@@ -70,11 +70,12 @@ export async function readOrder(market: Market, idOrHash: string, token: string 
   const chains = [...market.chains.keys()];
   const own = requireValue(
     await market.exploredOrders.read(async (main) => {
-      const id = await findOwnOrderId(main, idOrHash, chains);
+      const id = await findBookOrderId(main, idOrHash, chains);
       const explanation = id === null ? null : await explainOrder({ main, clock }, id);
       if (!explanation) return null;
       const bid = await findBid(main, explanation.order.orderId);
-      const tokenIds = bid?.root && token !== null ? await listTokensOfSet(main, bid.collectionId, bid.root) : [];
+      const setName = token !== null && bid?.source === null ? bid.root : null;
+      const tokenIds = bid && setName !== null ? await listTokensOfSet(main, bid.collectionId, setName) : [];
       return { explanation, bid, tokenIds };
     }),
     'unavailable',
@@ -153,7 +154,7 @@ function toBidOrder(market: Market, { explanation, bid: row, tokenIds, token }: 
     bid,
     status: bid.status,
     dormant: bid.dormant,
-    events: toEvents(explanation),
+    events: bid.source === null ? toEvents(explanation) : toReportedEnd(bid),
     fulfilment:
       bid.status === 'active' && signed && seaport
         ? { ...seaport, protocolAddress: signed.protocolAddress, criteriaProof }
@@ -161,8 +162,14 @@ function toBidOrder(market: Market, { explanation, bid: row, tokenIds, token }: 
   };
 }
 
-function requireProof({ kind }: Bid, tokenIds: readonly AssetId[], text: string): Hex[] {
+/** How an order has ended that a marketplace has reported. Empty if it has not ended, or if the time is not known. */
+function toReportedEnd({ status, endedAt, tx }: Pick<Bid, 'status' | 'endedAt' | 'tx'>): OrderEvent[] {
+  return endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx }];
+}
+
+function requireProof({ kind, source }: Bid, tokenIds: readonly AssetId[], text: string): Hex[] {
   if (kind === 'item') throw parameterError('token', 'is only for a bid that several tokens meet');
+  if (source !== null) throw parameterError('token', 'is only for a bid of this service');
   const token = parseAssetId('evm', text);
   const proof = token === null ? null : kind === 'collection' ? [] : toTokenProof(tokenIds, token);
   if (proof) return proof;
@@ -183,7 +190,7 @@ async function toMirroredOrder(
     location: requireLocation(market, row),
     status: statusNow,
     dormant: statusNow === 'active' ? dormant : null,
-    events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: row.tx }],
+    events: toReportedEnd({ status, endedAt, tx: row.tx }),
     fulfilment: null,
   };
 }

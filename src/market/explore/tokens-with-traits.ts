@@ -4,7 +4,7 @@ import type { AssetId } from '../../platform/core/address.ts';
 import type { SetTrait } from '../orders/token-sets.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue } from '../reads/market-source.ts';
-import { findTraitFilter, listTraitAssetsById } from './queries/trait-keys.ts';
+import { listTokensOfTraits } from './queries/trait-keys.ts';
 
 /** At most `limit` tokens, none if the collection has no such trait. Throws `upstream_error` when the index cannot be read. */
 export async function listTokensWithTraits(
@@ -12,14 +12,9 @@ export async function listTokensWithTraits(
   collectionId: string,
   { traits, limit }: { traits: readonly SetTrait[]; limit: number },
 ): Promise<AssetId[]> {
-  const pairs = traits.map(({ name, value }) => [name, [value]] as const);
+  const query = { traits, limit, now: market.clock() };
   return requireValue(
-    await market.tokenLists.read(async (db) => {
-      const filter = await findTraitFilter(db, collectionId, new Map(pairs));
-      if ('name' in filter) return [];
-      const query = { filter, listed: null, now: market.clock(), after: null, unranked: false, limit };
-      return listTraitAssetsById(db, collectionId, query);
-    }),
+    await market.tokenLists.read((db) => listTokensOfTraits(db, collectionId, query)),
     'upstream_error',
   );
 }

@@ -4,7 +4,9 @@
 
 import type { Database } from '../../platform/database/port.ts';
 import type { Chains } from '../../platform/core/chains.ts';
-import type { ListingSnapshot, SnapshotDoubt } from './queries/listing-snapshots.ts';
+import type { SnapshotLimits, SnapshotOutcome } from '../orders/snapshot-doubt.ts';
+import { judgeSnapshot } from '../orders/snapshot-doubt.ts';
+import type { ListingSnapshot } from './queries/listing-snapshots.ts';
 import {
   claimListingSnapshot,
   listExpectedKeys,
@@ -12,16 +14,6 @@ import {
   updateRetiredListings,
 } from './queries/listing-snapshots.ts';
 import { changeIndex } from './change-index.ts';
-
-/**
- * A list is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is present. A short
- * list is accepted only if `doubtsMin` or more lists in a row were short, this list included. The first of these lists must be at least
- * `doubtMs` old.
- */
-export type SnapshotLimits = { smallBookMax: number; shareLeftMin: number; doubtsMin: number; doubtMs: number };
-
-/** `doubted`: the list was short and was not accepted, so nothing was retired. */
-export type SnapshotOutcome = { retired: number; doubted: boolean };
 
 export function applyListingSnapshot(
   { indexer, chains }: { indexer: Database; chains: Chains },
@@ -46,23 +38,4 @@ export function applyListingSnapshot(
     });
     return { retired: assets.length, doubted };
   });
-}
-
-const NO_DOUBT: SnapshotDoubt = { doubts: 0, doubtedSince: null };
-
-/**
- * `expected`: how many active listings the list should contain. `present`: how many of these listings the list contains. `before`: the
- * short lists directly before this list.
- */
-function judgeSnapshot(
-  { expected, present, takenAt }: { expected: number; present: number; takenAt: number },
-  before: SnapshotDoubt,
-  limits: SnapshotLimits,
-): SnapshotDoubt & { isAccepted: boolean } {
-  const isShort = expected > limits.smallBookMax && present < expected * limits.shareLeftMin;
-  if (!isShort) return { ...NO_DOUBT, isAccepted: true };
-  const doubts = before.doubts + 1;
-  const doubtedSince = before.doubtedSince ?? takenAt;
-  const isAccepted = doubts >= limits.doubtsMin && takenAt - doubtedSince >= limits.doubtMs;
-  return isAccepted ? { ...NO_DOUBT, isAccepted } : { doubts, doubtedSince, isAccepted };
 }

@@ -19,11 +19,19 @@ export function toBidId(chainId: string, contractAddress: Address, orderHash: st
   return `${chainId}_${contractAddress}_bid_${orderHash}`;
 }
 
+/**
+ * The id of a bid that a marketplace has reported. Clients must treat the id as opaque. `id`: its id at the marketplace. `contractAddress` on Solana has its
+ * letter case.
+ */
+export function toReportedBidId(bid: { chain: string; contractAddress: Address; source: string; id: string }): string {
+  return `${bid.chain}_${bid.contractAddress}_bid_${bid.source}:${bid.id}`;
+}
+
 export const ORDER_SIDES = ['ask', 'bid'] as const;
 /** An ask offers a token for a price, a bid offers a price for a token. */
 export type OrderSide = (typeof ORDER_SIDES)[number];
 
-const BID_ID = /^[^_]+_0x[0-9a-f]{40}_bid_0x[0-9a-f]{64}$/;
+const BID_ID = /^[^_]+_(?:0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})_bid_/;
 
 /** The side of an order of this service, or of a mirrored listing, by its id. */
 export function sideOf(orderId: string): OrderSide {

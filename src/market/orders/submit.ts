@@ -15,6 +15,7 @@ import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { Funds, FundsKey } from './queries/funds.ts';
 import { upsertFunds } from './queries/funds.ts';
+import { retireBidsOfOwnOrder } from './queries/reported-bids.ts';
 import type { SignedOrder } from './queries/stored-orders.ts';
 import { insertSignedOrder, listOrderIdsByHash } from './queries/stored-orders.ts';
 import { insertTokenSet } from './queries/token-sets.ts';
@@ -203,6 +204,7 @@ async function storeOrder(
       if (checks && cursor?.hash !== before?.hash) return null;
       await lockBooks(tx, [order.collectionId]);
       if (tokens) await insertTokenSet(tx, order.collectionId, tokens);
+      await retireBidsOfOwnOrder(tx, order, now);
       if (funds && before) await upsertFunds(tx, { chain: order.chain, block: before.number }, [funds]);
       return insertChecked(tx, order, { followed: checks !== null, now });
     });

@@ -144,6 +144,6 @@ export async function coverWalk(
   });
 }
 
-export function describeDoubt(collectionId: string): string {
-  return `${collectionId}: so many listings are missing at once that the list is not accepted yet`;
+export function describeDoubt(collectionId: string, what: 'listings' | 'bids' = 'listings'): string {
+  return `${collectionId}: so many ${what} are missing at once that the list is not accepted yet`;
 }

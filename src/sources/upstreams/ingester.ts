@@ -1,8 +1,9 @@
-// Stores the records of vendors through the intake, as an import does. Counts the results for one run of a task, and retires listings that
-// no longer exist upstream.
+// Stores the records of vendors through the intake, as an import does. Counts the results for one run of a task, and retires listings and
+// bids that no longer exist upstream.
 
 import { saveCoverage } from '../../market/index/coverage.ts';
 import { applyListingSnapshot } from '../../market/index/listing-snapshot.ts';
+import { applyBidSnapshot } from '../../market/orders/bid-snapshot.ts';
 import type { CollectionCoverage } from '../../market/index/queries/coverage.ts';
 import type { ImportContext } from '../../intake/import.ts';
 import type { IngestedPart } from '../../intake/ingest/batch.ts';
@@ -19,7 +20,7 @@ import type { ParsedPage, SourceRecord } from './response-rows.ts';
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** How many active listings one run may see. Their keys are kept in memory, so a run that sees more listings fails. */
+/** How many active listings and bids one run may see. Their keys are kept in memory, so a run that sees more fails. */
 const SEEN_MAX = 1_000_000;
 /**
  * A marketplace may report a listing up to this long after its creation. So a listing that is younger than this is not retired when a list
@@ -36,6 +37,9 @@ const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, dou
 /** What a list contains: all listings of a collection at a marketplace, or all with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
+/** A list of all bids of a collection at a marketplace. */
+export type SeenBids = { source: string; collectionId: string; chain: string };
+
 /** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */
 export type ReversedEnd = WalkEnd & { oldest: number | null };
 
@@ -49,7 +53,7 @@ export class Ingester {
   readonly #startedAt: number;
   readonly #counts = { read: 0, changed: 0, refused: 0, retired: 0 };
   readonly #rejections = new RejectionCounter();
-  /** Keys of the active listings that were ingested, by `source` and collection. */
+  /** Keys of the active listings and ids of the active bids that were ingested, by kind, `source` and collection. */
   readonly #seen = new Map<string, Set<string>>();
   #seenCount = 0;
   readonly #seenMax: number;
@@ -59,7 +63,7 @@ export class Ingester {
 
   /**
    * `isImport`: the records are the operator's own. As after an import, the sales and listings of each collection in the records then count
-   * as complete up to now. `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
+   * as complete up to now. `source`: the vendor that reports the records. `seenMax`: how many active listings and bids the run may see.
    */
   constructor(
     context: ImportContext,
@@ -150,13 +154,29 @@ export class Ingester {
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, chains, clock, onChanged } = this.#context;
-    const keys = [...(this.#seen.get(toSeenKey(source, collectionId)) ?? [])];
+    const keys = this.#seenOf('listing', source, collectionId);
     const listedBefore = this.#startedAt - LISTING_DELAY_MAX_MS;
     const snapshot = { source, collectionId, keys, listedBefore, takenAt: clock(), below };
     const { retired, doubted } = await applyListingSnapshot({ indexer, chains }, snapshot, SNAPSHOT_LIMITS);
     this.#counts.retired += retired;
     if (retired > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['listing']) });
     return !doubted;
+  }
+
+  /** As `retireUnseen`, for bids. All bids of the collection at the marketplace must have been ingested. */
+  async retireUnseenBids({ source, collectionId, chain }: SeenBids): Promise<boolean> {
+    const { main, clock, onChanged } = this.#context;
+    const ids = this.#seenOf('bid', source, collectionId);
+    const madeBefore = this.#startedAt - LISTING_DELAY_MAX_MS;
+    const snapshot = { source, collectionId, chain, ids, madeBefore, takenAt: clock() };
+    const { retired, doubted } = await applyBidSnapshot(main, snapshot, SNAPSHOT_LIMITS);
+    this.#counts.retired += retired;
+    if (retired > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['bid']) });
+    return !doubted;
+  }
+
+  #seenOf(kind: SeenKind, source: string, collectionId: string): string[] {
+    return [...(this.#seen.get(toSeenKey(kind, source, collectionId)) ?? [])];
   }
 
   /** Must be called after the rows of the walk were ingested. */
@@ -219,13 +239,15 @@ export class Ingester {
 
   #see(records: readonly NumberedRecord[]): void {
     for (const { record } of records) {
-      if (record.kind !== 'listing' || record.row.status !== 'active') continue;
-      const seenKey = toSeenKey(record.row.source, record.row.collectionId);
+      if ((record.kind !== 'listing' && record.kind !== 'bid') || record.row.status !== 'active') continue;
+      const seenKey = toSeenKey(record.kind, record.row.source, record.row.collectionId);
       const keys = this.#seen.get(seenKey) ?? new Set();
       this.#seen.set(seenKey, keys);
-      if (keys.has(record.row.key)) continue;
-      if (this.#seenCount === this.#seenMax) throw new Error(`the run has more than ${this.#seenMax} active listings`);
-      keys.add(record.row.key);
+      const key = record.kind === 'listing' ? record.row.key : record.row.id;
+      if (keys.has(key)) continue;
+      if (this.#seenCount === this.#seenMax)
+        throw new Error(`the run has more than ${this.#seenMax} active listings and bids`);
+      keys.add(key);
       this.#seenCount += 1;
     }
   }
@@ -245,8 +267,10 @@ function findOldest(pages: readonly ParsedPage[]): number | null {
   return oldest;
 }
 
-function toSeenKey(source: string, collectionId: string): string {
-  return `${source} ${collectionId}`;
+type SeenKind = 'listing' | 'bid';
+
+function toSeenKey(kind: SeenKind, source: string, collectionId: string): string {
+  return `${kind} ${source} ${collectionId}`;
 }
 
 /** The reason without the value that it quotes, so that rows with the same error but different values are counted together. */

@@ -17,7 +17,7 @@ import {
   listMirroredOrders,
 } from '../../../src/market/explore/queries/order-lists.ts';
 import { listUnitsOfWallet, listTokenHolders } from '../../../src/market/explore/queries/holdings.ts';
-import { findListing, findOwnOrderId } from '../../../src/market/explore/queries/orders.ts';
+import { findListing, findBookOrderId } from '../../../src/market/explore/queries/orders.ts';
 import {
   listOwnAssetsByPrice,
   listOwnAssetsByTime,
@@ -479,7 +479,7 @@ function declareTests(engine: TestEngine): void {
 
   test('orders are found through indexes', async () => {
     for (const idOrHash of ['own-7', 'busy-2000', `0x${'0'.repeat(64)}`, 'nothing']) {
-      await assertPlans(db, (reading) => findOwnOrderId(reading, idOrHash, ['ethereum']));
+      await assertPlans(db, (reading) => findBookOrderId(reading, idOrHash, ['ethereum']));
       await assertPlans(db, (reading) => findListing(reading, idOrHash, ['ethereum']));
     }
   });

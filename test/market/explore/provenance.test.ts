@@ -21,6 +21,7 @@ const NAMES = [
   'supply',
   'owners',
   'listedCount',
+  'topBid',
   'rarity.rank',
 ];
 const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false, reason: null, method: null };

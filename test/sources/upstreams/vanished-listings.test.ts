@@ -7,7 +7,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { Ingester, LISTING_DELAY_MAX_MS } from '../../../src/sources/upstreams/ingester.ts';
 import { forOneEngine } from '../../support/engines/each-engine.ts';
-import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../../support/service/intake.ts';
+import { bid, emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../../support/service/intake.ts';
 import { range } from '../../support/service/market.ts';
 
 const COLLECTION_ID = `ethereum_${EVM}`;
@@ -89,6 +89,46 @@ forOneEngine('mirrored listings', (engine) => {
     now += 1;
     assert.equal((await snapshot([])).retired, 1, 'a later snapshot that lacks the new listing did not retire it');
     assert.equal((await statuses())['L3'], 'cancelled');
+  });
+
+  test('a reported bid that is missing from a snapshot of bids is retired, and active again when it is reported again', async () => {
+    const offer = (n: number, more: object = {}) => bid({ id: `B${n}`, priceRaw: String(100 + n), ...more });
+    const bids = async (rows: readonly Record<string, unknown>[], source = 'opensea') => {
+      const run = ingester();
+      await run.ingest(rows);
+      const accepted = await run.retireUnseenBids({ source, collectionId: COLLECTION_ID, chain: 'ethereum' });
+      return { accepted, ...run.result() };
+    };
+    const states = async () =>
+      (await db.query(`select right(id, 2) as id, status, ended_at from main.book_order order by id`)).map(
+        ({ id, status, ended_at: at }) => [id, status, at],
+      );
+    await ingester().ingest([row(1), offer(9, { source: 'magic-eden' })]);
+    await bids([offer(1), offer(2), offer(3, { status: 'filled' })]);
+    changed = [];
+    now += 1;
+    const { accepted, retired } = await bids([offer(1)]);
+    assert.deepEqual([accepted, retired, changed], [true, 1, [`bid ${COLLECTION_ID}`]]);
+    assert.deepEqual((await states()).sort(), [
+      ['B1', 'active', null],
+      ['B2', 'cancelled', new Date(now)],
+      ['B3', 'filled', null],
+      ['B9', 'active', null],
+    ]);
+    assert.deepEqual(await statuses(), { L1: 'active' });
+    assert.equal((await bids([offer(1), offer(2), offer(3)])).changed, 1);
+    assert.deepEqual((await states()).sort()[1], ['B2', 'active', null]);
+    assert.deepEqual((await states()).sort()[2], ['B3', 'filled', null]);
+    // A bid that was made during the list may be missing from it.
+    await ingester().ingest([offer(4, { timestamp: new Date(now - LISTING_DELAY_MAX_MS).toISOString() })]);
+    assert.equal((await bids([offer(1), offer(2)])).retired, 0);
+    const many = range(40).map((n) => offer(n + 10));
+    await bids(many);
+    assert.deepEqual(await bids(many.slice(0, 19)).then((one) => [one.accepted, one.retired]), [false, 0]);
+    now += 5 * MINUTE_MS;
+    assert.equal((await bids(many.slice(0, 19))).accepted, false);
+    // By now, the bid that was made during an earlier list is missing too.
+    assert.deepEqual(await bids(many.slice(0, 19)).then((one) => [one.accepted, one.retired]), [true, 22]);
   });
 
   test('a run that sees more distinct listings than its limit fails', async () => {

@@ -56,6 +56,20 @@ export const listing = (fields: object = {}) => ({
   ...fields,
 });
 
+/** A valid record of a bid for any token of the collection, with the given fields replaced. */
+export const bid = (fields: object = {}) => ({
+  kind: 'bid',
+  source: 'opensea',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  priceRaw: '100',
+  proceedsRaw: '95',
+  buyer: SELLER,
+  id: 'B1',
+  timestamp: '2026-05-01T00:00:00Z',
+  ...fields,
+});
+
 export const order = (fields: object = {}) => ({
   kind: 'order',
   chain: 'ethereum',
@@ -200,7 +214,13 @@ export async function emptyTables(db: Database): Promise<void> {
   );
 }
 
-const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
+const SYNC_TABLES = [
+  'main.follow',
+  'main.sync_task',
+  'main.recent_view',
+  'main.bid_snapshot',
+  'indexer.listing_snapshot',
+];
 
 /** Empties the same tables as `emptyTables`, and the tables in which tasks keep their own state. */
 export async function emptySyncTables(db: Database): Promise<void> {

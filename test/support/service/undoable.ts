@@ -3,7 +3,7 @@
 
 import type { Database } from '../../../src/platform/database/port.ts';
 import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from './every-table.ts';
-import { collection, EVM, listing, order, product, sale, SELLER, token } from './intake.ts';
+import { bid, collection, EVM, listing, order, product, sale, SELLER, token } from './intake.ts';
 
 export const OTHER_CONTRACT = '0x00000000000000000000000000000000000000bb';
 /** An amount with more digits than a JavaScript number holds. */
@@ -51,6 +51,19 @@ export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[
     second: [
       listing({ priceRaw: '60', timestamp: '2026-05-02T00:00:00Z', seller: OTHER_CONTRACT }),
       listing({ id: 'L2', tokenId: '2', priceRaw: '10' }),
+    ],
+  },
+  bid: {
+    first: [bid({ tokenId: '1', priceRaw: LARGE, expiresAt: '2100-01-01T00:00:00Z' })],
+    second: [
+      bid({
+        priceRaw: '60',
+        proceedsRaw: null,
+        timestamp: '2026-05-02T00:00:00Z',
+        buyer: OTHER_CONTRACT,
+        quantity: '3',
+      }),
+      bid({ id: 'B2', tokenId: '2', priceRaw: '10', proceedsRaw: '9' }),
     ],
   },
   sale: {

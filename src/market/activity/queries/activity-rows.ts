@@ -51,7 +51,7 @@ export const decodeActivity = rowDecoder('activity', {
 
 /**
  * `epoch` and `position`: published as the offset. `asset` is null unless the change concerns exactly one token. For a change of an own order,
- * `marketplace` is null and `origin` is `main`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the `reorg`
+ * `marketplace` is null and `origin` is `main`; a bid that a marketplace has reported has this `marketplace`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the `reorg`
  * that took this change back.
  */
 export type ActivityRow = ReturnType<typeof decodeActivity>;

@@ -4,7 +4,7 @@
 
 import type { ChangeOrigin } from '../market-change.ts';
 
-/** The columns of a table of orders by which the rule reads it. Null if the table lacks the column. */
+/** The columns of a table of orders by which the rule reads it. `startsAt` is null if the table lacks the column. */
 type OrderTable = {
   schema: ChangeOrigin;
   key: readonly string[];
@@ -12,8 +12,8 @@ type OrderTable = {
   startsAt: string | null;
   /** Whether the table has both sides. Other tables have asks only. */
   hasBids: boolean;
-  listedAt: string | null;
-  marketplace: string | null;
+  listedAt: string;
+  marketplace: string;
   /** SQL: the units that the active row `after` still offers. Null if their number is not known. */
   remaining: string;
   /** The order in which the changes of one statement are recorded. */
@@ -38,14 +38,14 @@ const TABLES = {
     asset: 'token_id',
     startsAt: 'starts_at',
     hasBids: true,
-    listedAt: null,
-    marketplace: null,
+    listedAt: 'created_at',
+    marketplace: 'source',
     remaining: 'after.quantity - after.filled_quantity',
     sortedBy: ['created_at', 'id'],
   },
 } as const satisfies Record<string, OrderTable>;
 
-/** `listing`: a mirrored listing. `order`: an own order. */
+/** `listing`: a mirrored listing. `order`: an own order, or a reported bid. */
 export type OrderKind = keyof typeof TABLES;
 
 /** The changes of a writing statement. */
@@ -82,8 +82,8 @@ export function recordStateChanges(kind: OrderKind, states: RecordedStates): str
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason,
          block_number, quantity)
        select ${ofSide(table, 'after', `case when ${isByCounter} then 'invalidate' else changed.kind end`)},
-         ${listedAt ? `case when changed.kind in ('list', 'reprice') and (${isReported}) then least(after.${listedAt}, ${at}) else ${at} end` : at},
-         after.chain, after.collection_id, after.${asset}, after.price_raw, after.seller, after.id, ${marketplace ? `after.${marketplace}` : 'null'},
+         case when changed.kind in ('list', 'reprice') and (${isReported}) then least(after.${listedAt}, ${at}) else ${at} end,
+         after.chain, after.collection_id, after.${asset}, after.price_raw, after.seller, after.id, after.${marketplace},
          case when after.status <> 'active' and after.tx is distinct from before.tx then after.tx end,
          case when ${isByCounter} then 'counter' when changed.kind <> 'invalidate' then null
            when after.dormant = 'no-balance' then ${table.hasBids ? `case after.side when 'bid' then 'balance' else 'owner' end` : `'owner'`} else 'approval' end,
@@ -135,7 +135,7 @@ export function recordRemovals(kind: OrderKind, { deleted, now }: { deleted: str
   return `recorded_changes as (
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace)
        select ${ofSide(table, 'before', 'removed.kind')}, ${now}::timestamptz, before.chain, before.collection_id, before.${asset}, before.price_raw, before.seller, before.id,
-         ${marketplace ? `before.${marketplace}` : 'null'}
+         before.${marketplace}
        from ${deleted} as before cross join lateral (select ${removalSql({ ...table, now })} as kind) as removed
        where removed.kind is not null order by ${sortedBy.map((name) => `before.${name}`).join(', ')}
      )`;

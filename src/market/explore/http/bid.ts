@@ -9,6 +9,7 @@ import type { OrderSide } from '../../orders/order-id.ts';
 import { toAssetIdentity } from '../../reads/http/asset-identity.ts';
 import { toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { MarketItemSchema } from '../../reads/http/market-item.ts';
 import { toPriceIn } from '../../reads/http/price.ts';
 import type { Bid, BidLocation } from '../bids.ts';
 import type { BidKind, TopBid } from '../queries/bids.ts';
@@ -32,12 +33,12 @@ const CriteriaSchema = Type.Object(
         additionalProperties: false,
       },
       description:
-        'For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed.',
+        'For `trait`: the traits that each of the tokens has. The set is that of the time at which the bid was signed, or of the last report of another marketplace.',
     }),
     count: typeOrNull<number>('integer', 'The number of tokens of the set; null for `collection`.'),
     root: typeOrNull<string>(
       'string',
-      'The Merkle root of the set, which the bidder has signed; null for `collection`.',
+      'The Merkle root of the set, which the bidder has signed; null for `collection`, and for a bid of another marketplace.',
     ),
   },
   { description: 'Which tokens the bidder accepts.', ...closed },
@@ -79,6 +80,7 @@ export type WireSide = {
 
 export const TOP_BID_EXAMPLE = {
   orderId: `ethereum_0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd_bid_0x${'5e'.repeat(32)}`,
+  marketplace: 'MERCAT',
   kind: 'collection',
   proceeds: toExamplePrice(390n),
   price: toExamplePrice(400n),
@@ -87,6 +89,7 @@ export const TOP_BID_EXAMPLE = {
 export const TopBidSchema = Type.Object(
   {
     orderId: Type.String({ description: 'Id of the bid.' }),
+    marketplace: MarketItemSchema.properties.marketplace,
     kind: sideFields.kind,
     proceeds: ref<WirePrice>('Price'),
     price: ref<WirePrice>('Price'),
@@ -103,8 +106,14 @@ export const TopBidSchema = Type.Object(
 export type WireTopBid = Static<typeof TopBidSchema>;
 
 export function toWireTopBid(bid: TopBid, chain: Chain, prices: PriceContext): WireTopBid {
-  const { orderId, kind, proceeds, raw } = bid;
-  return { orderId, kind, proceeds: toPriceIn(prices, proceeds, chain), price: toPriceIn(prices, raw, chain) };
+  const { orderId, source, kind, proceeds, raw } = bid;
+  return {
+    orderId,
+    marketplace: source ?? prices.ownCode,
+    kind,
+    proceeds: toPriceIn(prices, proceeds, chain),
+    price: toPriceIn(prices, raw, chain),
+  };
 }
 
 /** The side of an ask. */
@@ -113,21 +122,26 @@ export function toAskSide({ seller }: Pick<WireListing, 'seller'>): WireSide {
 }
 
 export function toBidSide(bid: Bid, prices: PriceContext): WireSide {
-  const { kind, root, tokens, proceeds, bidder, location } = bid;
+  const { kind, proceeds, bidder, location } = bid;
   return {
     side: 'bid',
     kind,
-    criteria: toCriteria({ kind, root, tokens }),
+    criteria: toCriteria(bid),
     proceeds: toPriceIn(prices, proceeds, location.chain),
     maker: bidder,
   };
 }
 
-function toCriteria({ kind, root, tokens }: Pick<Bid, 'kind' | 'root' | 'tokens'>): WireCriteria | null {
+function toCriteria({ kind, root, tokens, source }: Bid): WireCriteria | null {
   if (kind === 'item') return null;
   if (kind === 'collection') return { type: 'collection', traits: null, count: null, root: null };
   const traits = tokens?.traits ?? null;
-  return { type: traits === null ? 'tokens' : 'trait', traits, count: tokens?.tokens ?? null, root };
+  return {
+    type: traits === null ? 'tokens' : 'trait',
+    traits,
+    count: tokens?.tokens ?? null,
+    root: source === null ? root : null,
+  };
 }
 
 /** The bid in the form of a listing: the bidder is the buyer, and there is no seller. */
@@ -140,7 +154,7 @@ export function toWireBid(bid: Bid, prices: PriceContext): WireListing {
     price,
     seller: null,
     buyer: bid.bidder,
-    marketplace: prices.ownCode,
+    marketplace: bid.source ?? prices.ownCode,
     status,
     expiresAt: bid.expiresAt === null ? null : new Date(bid.expiresAt).toISOString(),
     timestamp: new Date(bid.createdAt).toISOString(),

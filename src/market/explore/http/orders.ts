@@ -19,7 +19,7 @@ import type { OrderSide } from '../../orders/order-id.ts';
 import { ORDER_SIDES } from '../../orders/order-id.ts';
 import type { PriceContext } from '../../reads/http/price.ts';
 import type { Bid } from '../bids.ts';
-import { listOwnBids } from '../bids.ts';
+import { listAllBids } from '../bids.ts';
 import type { BidKind } from '../queries/bids.ts';
 import { BID_KINDS } from '../queries/bids.ts';
 import { sideFields, toAskSide, toBidSide, toWireBid } from './bid.ts';
@@ -72,7 +72,7 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
       operationId: 'listOrders',
       summary: 'List orders',
       description:
-        'The orders of this service and the listings of other marketplaces, of one side. The list has every order, also the more expensive orders of a ' +
+        'The orders of this service, and the listings and bids of other marketplaces, of one side. The list has every order, also the more expensive orders of a ' +
         'token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date.',
       tags: ['Orders'],
       querystring: Type.Object({
@@ -157,10 +157,7 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
 
   async function respondBids({ cacheTag, filter, scope, after }: RequestedList, query: Query): Promise<ExploreContent> {
     const { kind = null, limit, status } = query;
-    // Only the bids of this service are known.
-    const isOwn = filter?.source === null || filter?.source === market.serviceName;
-    const isCustody = filter !== null && filter.account !== null && market.custodyWallets.has(filter.account);
-    const page = filter && isOwn && !isCustody ? await listOwnBids(market, { ...filter, kind, after, limit }) : NO_BIDS;
+    const page = filter ? await listAllBids(market, { ...filter, kind, after, limit }) : NO_BIDS;
     const prices = await readExplorePrices(market);
     return {
       cacheTag,

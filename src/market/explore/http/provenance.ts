@@ -15,6 +15,8 @@ import type { RankSource } from '../../index/queries/rarity.ts';
 import { findRankSource } from '../../index/queries/rarity.ts';
 import { RARITY_METHOD } from '../../index/rarity.ts';
 import { cacheTagOf } from '../../reads/resolve-collection.ts';
+import { readTopBids, toSubjectKey } from '../bids.ts';
+import type { TopBid } from '../queries/bids.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
@@ -35,6 +37,7 @@ const FIGURES = [
   'supply',
   'owners',
   'listedCount',
+  'topBid',
   'rarity.rank',
 ] as const;
 type FigureName = (typeof FIGURES)[number];
@@ -56,8 +59,8 @@ export const ProvenanceSchema = Type.Object(
             type: 'string',
             enum: KINDS,
             description:
-              '`chain`: computed from the events of the followed chain. `scan`: counted in a list of a marketplace that was read to its end. ' +
-              '`reported`: stated by a marketplace. `imported`: computed from records of the operator. `snapshot`: stored with the ' +
+              '`chain`: computed from the events of the followed chain; for `topBid`, a bid of this service, which the chain decides about. `scan`: counted in a list of a marketplace that was read to its end. ' +
+              '`reported`: stated by a marketplace, also a bid. `imported`: computed from records of the operator. `snapshot`: stored with the ' +
               'collection record. `unknown`: the figure is null at present.',
           }),
           source: typeOrNull<string>('string', 'The chain, marketplace or import; null for a snapshot, or if unknown.'),
@@ -150,20 +153,26 @@ export function registerProvenanceRoute(app: FastifyInstance, context: ExploreCo
     respond: async ({ id = '' }) => {
       const { market } = context;
       const detail = await readCollectionDetail(market, id);
-      const ranks = await market.tokenLists.read((db) => findRankSource(db, detail.collection.id));
+      const subject = { collectionId: detail.collection.id, asset: null };
+      const [ranks, topBids] = await Promise.all([
+        market.tokenLists.read((db) => findRankSource(db, subject.collectionId)),
+        readTopBids(market, [subject]),
+      ]);
+      const topBid = topBids?.get(toSubjectKey(subject)) ?? null;
       return {
         cacheTag: cacheTagOf(detail.collection, id),
         policy: CACHE_POLICY,
-        degraded: detail.degraded || !ranks.ok,
-        body: { data: toWireProvenance(detail, valueOrNull(ranks)) },
+        validUntil: topBid?.expiresAt ?? null,
+        degraded: detail.degraded || !ranks.ok || topBids === null,
+        body: { data: toWireProvenance(detail, { ranks: valueOrNull(ranks), topBid }) },
       };
     },
   });
 }
 
 function toWireProvenance(
-  { floor, volume, sales, unread, isPartial, supply, owners, listedCount }: CollectionDetail,
-  ranks: RankSource | null,
+  { collection, floor, volume, sales, unread, isPartial, supply, owners, listedCount }: CollectionDetail,
+  { ranks, topBid }: { ranks: RankSource | null; topBid: TopBid | null },
 ): WireProvenance {
   const figures: Record<FigureName, Provenance | null> = {
     floor,
@@ -180,6 +189,7 @@ function toWireProvenance(
     supply,
     owners,
     listedCount,
+    topBid: topBid && toBidProvenance(topBid, collection.chain),
     'rarity.rank': ranks && toRankProvenance(ranks),
   };
   const partialReason = isPartial ? 'the imported sales are fewer than a record of the collection states' : null;
@@ -220,6 +230,11 @@ function toUnreadReason(unread: number): string | null {
 }
 
 type Provenance = Pick<Figure<unknown>, 'kind' | 'source' | 'at' | 'complete'> & { method?: string };
+
+/** The chain decides about a bid of this service. A bid of a marketplace is what the marketplace has reported. */
+function toBidProvenance({ source }: TopBid, chain: string | null): Provenance {
+  return { kind: source === null ? 'chain' : 'reported', source: source ?? chain, at: null, complete: true };
+}
 
 function toRankProvenance({ isComplete, ...ranks }: RankSource): Provenance {
   if (ranks.isReported) {

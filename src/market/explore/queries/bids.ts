@@ -1,4 +1,4 @@
-// Reads own bids for the explore interface. Primary database.
+// Reads bids for the explore interface: those of the service, and those that marketplaces have reported. Primary database.
 
 import type { Queryable } from '../../../platform/database/port.ts';
 import {
@@ -25,14 +25,19 @@ export type BidKind = (typeof BID_KINDS)[number];
 
 /** The columns that `decodeListedBid` reads. */
 export const BID_COLUMNS = `id, collection_id, contract_address, token_id, root, price_raw, proceeds_raw, seller, status, dormant, created_at, starts_at,
-  expires_at, tx, order_hash, quantity, filled_quantity, (
+  expires_at, ended_at, tx, coalesce(order_hash, reported_hash) as order_hash, quantity, filled_quantity, source, (
     select json_build_object('tokens', named.tokens, 'traits', named.traits) from main.token_set as named
     where named.collection_id = book_order.collection_id and named.root = book_order.root) as tokens`;
 
-/** `tokens`: the number of tokens of the set, and the traits that name it; null if the bid names no set. Times in milliseconds. */
+/**
+ * `source`: the marketplace that has reported the bid; null for a bid of the service. `tokens`: the number of tokens of the set, and the traits that name
+ * it; null if the bid names no set. Times in milliseconds.
+ */
 export const decodeListedBid = rowDecoder('book_order', {
   orderId: column('id', text),
   collectionId: column('collection_id', text),
+  contractAddress: column('contract_address', address),
+  source: nullable(text),
   asset: column('token_id', nullable(assetId)),
   root: nullable(hex),
   raw: column('price_raw', amount),
@@ -43,6 +48,7 @@ export const decodeListedBid = rowDecoder('book_order', {
   createdAt: column('created_at', timestamp),
   startsAt: column('starts_at', nullable(timestamp)),
   expiresAt: column('expires_at', nullable(timestamp)),
+  endedAt: column('ended_at', nullable(timestamp)),
   tx: nullable(text),
   orderHash: column('order_hash', nullable(text)),
   quantity: amount,
@@ -57,8 +63,15 @@ export async function findBid(db: Queryable, orderId: string): Promise<ListedBid
   return row ? decodeListedBid(row) : null;
 }
 
-/** The bid whose seller keeps most. `proceeds` and `raw`, the price, are for one unit. */
-export type TopBid = { orderId: string; kind: BidKind; raw: bigint; proceeds: bigint; expiresAt: number | null };
+/** The bid whose seller keeps most. `source` as in `ListedBid`. `proceeds` and `raw`, the price, are for one unit. */
+export type TopBid = {
+  orderId: string;
+  source: string | null;
+  kind: BidKind;
+  raw: bigint;
+  proceeds: bigint;
+  expiresAt: number | null;
+};
 
 /** A token, or a whole collection: then only bids for any of its tokens count. */
 export type BidSubject = { collectionId: string; asset: string | null };
@@ -66,6 +79,7 @@ export type BidSubject = { collectionId: string; asset: string | null };
 const decodeTopBid = rowDecoder('book_order', {
   position: safeInteger,
   orderId: column('id', text),
+  source: nullable(text),
   kind: oneOf(BID_KINDS),
   raw: column('price_raw', amount),
   proceeds: column('proceeds_raw', amount),
@@ -80,7 +94,7 @@ const namedSql = (collection: string, token: string) => `(
 
 /** SQL for the best bid of the collection that names `named` and meets the condition. Each is one search in an index. */
 const bestSql = (collection: string, now: string, condition = 'true') => `(
-       select id, case when token_id is not null then 'item' when root is not null then 'trait' else 'collection' end as kind,
+       select id, source, case when token_id is not null then 'item' when root is not null then 'trait' else 'collection' end as kind,
          price_raw, proceeds_raw, expires_at from main.book_order
        where side = 'bid' and status = 'active' and dormant is null and collection_id = ${collection}
          and coalesce(token_id, root, '') = named.name and (expires_at is null or expires_at > ${now})

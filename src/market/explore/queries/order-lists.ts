@@ -66,9 +66,14 @@ type OrderTable = {
   condition: string | null;
   /** The sorts that begin with the highest value. */
   descending: ReadonlySet<OrderSort>;
+  /** SQL for the source of a row: a marketplace. `OWN_SOURCE` for the rows of the service, if the table has them. */
+  source: string;
   /** SQL for the rows of a token. `param` is the parameter that holds the token. */
   ofToken: (param: string) => string;
 };
+
+/** The source of the orders of the service. */
+export const OWN_SOURCE = '';
 
 const MIRROR: OrderTable = {
   name: 'indexer.listing',
@@ -93,6 +98,7 @@ const MIRROR: OrderTable = {
   hasStart: false,
   condition: null,
   descending: new Set(['created']),
+  source: 'source',
   ofToken: (param) => `asset = ${param}`,
 };
 
@@ -119,6 +125,7 @@ const BOOK: OrderTable = {
     `(collection_id, token_id) in (select collection_id, asset from main.book_start where starts_at > ${now})`,
   condition: `side = 'ask'`,
   descending: new Set(['created']),
+  source: `'${OWN_SOURCE}'`,
   ofToken: (param) => `token_id = ${param}`,
 };
 
@@ -136,6 +143,7 @@ const BIDS: OrderTable = {
   hasStart: true,
   condition: `side = 'bid'`,
   descending: new Set(['created', 'price']),
+  source: `coalesce(source, '${OWN_SOURCE}')`,
   ofToken: (param) => `coalesce(token_id, root, '') = any(array[${param}, ''] || array(
       select member.root from main.token_set_member as member
       where member.collection_id = book_order.collection_id and member.token_id = ${param}))`,
@@ -159,12 +167,13 @@ export async function listBookOrders(db: Queryable, filter: OrderFilter, page: O
   return (await db.query(sql, params)).map((row) => ({ order: decodeFillableOrder(row), ...decodeBookState(row) }));
 }
 
+/** `source` null: bids of all sources. `OWN_SOURCE`: those of the service. */
 export async function listBids(
   db: Queryable,
-  filter: OrderFilter & { kind: BidKind | null },
+  filter: OrderFilter & { kind: BidKind | null; source: string | null },
   page: OrderPageQuery,
 ): Promise<ListedBid[]> {
-  const { sql, params } = toStatement(BIDS, { ...filter, source: null }, page);
+  const { sql, params } = toStatement(BIDS, filter, page);
   return (await db.query(sql, params)).map(decodeListedBid);
 }
 
@@ -219,7 +228,7 @@ function toStatement(
     ...(collectionId === null ? [] : [`collection_id = ${param(collectionId, 'text')}`]),
     ...(asset === null ? [] : [table.ofToken(param(asset, 'text'))]),
     ...(kind === null ? [] : [BID_KIND_CONDITIONS[kind]]),
-    ...(source === null ? [] : [`source = ${param(source, 'text')}`]),
+    ...(source === null ? [] : [`${table.source} = ${param(source, 'text')}`]),
     ...(sort === 'expires' ? ['expires_at is not null'] : []),
   ];
   const started = start === null ? [] : [start.value, ...(start.kind === 'after-row' ? start.ties : [])];

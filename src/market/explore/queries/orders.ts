@@ -44,8 +44,11 @@ export async function findListing(
 
 const decodeId = rowDecoder('book_order', { id: text });
 
-/** Finds an own order by its id, or by its hash on one of the given chains. Returns its id. `db` is the primary database. */
-export async function findOwnOrderId(
+/**
+ * Finds an own order, or else a reported bid, by its id, or by its hash on one of the given chains, as `findListing` does. Returns its id. `db` is the primary
+ * database.
+ */
+export async function findBookOrderId(
   db: Queryable,
   idOrHash: string,
   chains: readonly string[],
@@ -53,6 +56,8 @@ export async function findOwnOrderId(
   const [row] = await db.query(
     `(select id from main.book_order where id = $1)
      union all (select id from main.book_order where chain = any($2) and order_hash = lower($1) order by id limit 1)
+     union all (select id from main.book_order where reported_hash in ($1, lower($1)) and chain = any($2)
+       order by status = 'active' desc, created_at desc, id limit 1)
      limit 1`,
     [idOrHash, chains],
   );

@@ -162,6 +162,21 @@ export async function listTraitAssetsById(
   return rows.map((row) => decodeAsset(row).asset);
 }
 
+/** At most `limit` tokens that have all these traits, in the order of ids. None if the collection has no such trait. */
+export async function listTokensOfTraits(
+  db: Queryable,
+  collectionId: string,
+  { traits, limit, now }: { traits: readonly { name: string; value: string }[]; limit: number; now: number },
+): Promise<AssetId[]> {
+  const filter = await findTraitFilter(
+    db,
+    collectionId,
+    new Map(traits.map(({ name, value }) => [name, [value]] as const)),
+  );
+  if ('name' in filter) return [];
+  return listTraitAssetsById(db, collectionId, { filter, listed: null, now, after: null, unranked: false, limit });
+}
+
 const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
 
 /** Rarest first. Tokens without a rarity rank are left out. */

@@ -3,6 +3,7 @@
 
 import type { Queryable, Row } from '../../../platform/database/port.ts';
 import { recordStateChanges } from '../../activity/queries/state-changes.ts';
+import type { SnapshotDoubt } from '../../orders/snapshot-doubt.ts';
 import { column, integer, nullable, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
 
 /** A list of a collection's listings at a marketplace: all listings, or all below a price. Times in milliseconds. */
@@ -21,12 +22,6 @@ export type ListingSnapshot = {
    */
   below: bigint | null;
 };
-
-/**
- * `doubts`: how many consecutive lists, up to the latest list, were too short and therefore not accepted. `doubtedSince`: when the first of
- * these lists was made, in milliseconds.
- */
-export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
 /** The last list of all listings of a collection at a marketplace. */
 export type FullSnapshot = { takenAt: number; listings: number; isAccepted: boolean };

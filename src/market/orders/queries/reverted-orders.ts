@@ -2,13 +2,14 @@
 // these values. Primary database.
 
 import type { Queryable } from '../../../platform/database/port.ts';
-import { boolean, column, rowDecoder, text } from '../../../platform/database/rows.ts';
+import { boolean, column, nullable, rowDecoder, text } from '../../../platform/database/rows.ts';
 
 const decodeLocation = rowDecoder('book_order', {
   id: text,
   chain: text,
   collectionId: column('collection_id', text),
-  asset: column('token_id', text),
+  /** Null for a bid that several tokens meet. */
+  asset: column('token_id', nullable(text)),
   isSigned: column('is_signed', boolean),
 });
 

@@ -25,6 +25,32 @@ export async function insertTokenSet(tx: Queryable, collectionId: string, set: T
   );
 }
 
+/** Stores the set that reported bids name. If it is stored, it gets these tokens. Returns whether that has changed its tokens. */
+export async function upsertTokenSet(tx: Queryable, collectionId: string, set: TokenSet): Promise<boolean> {
+  const changed = await tx.query(
+    `with written as (
+       insert into main.token_set as stored (collection_id, root, tokens, traits) values ($1, $2, $3, $4::jsonb)
+       on conflict (collection_id, root) do update set tokens = excluded.tokens where stored.tokens <> excluded.tokens
+     ), removed as (
+       delete from main.token_set_member as stored where collection_id = $1 and root = $2
+         and not exists (select from unnest($5::text[]) as member (token_id) where member.token_id = stored.token_id)
+       returning 1
+     ), added as (
+       insert into main.token_set_member (collection_id, token_id, root)
+       select $1, token_id, $2 from unnest($5::text[]) as member (token_id) order by token_id collate "C"
+       on conflict do nothing returning 1
+     ) select 1 from removed union all select 1 from added`,
+    [
+      collectionId,
+      set.root,
+      set.tokenIds.length,
+      set.traits && JSON.stringify(set.traits),
+      toTextArray([...set.tokenIds]),
+    ],
+  );
+  return changed.length > 0;
+}
+
 const decodeMember = rowDecoder('token_set_member', { tokenId: column('token_id', assetId) });
 
 /** The tokens of a set. Empty if the set is not stored. */

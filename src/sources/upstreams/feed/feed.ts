@@ -13,12 +13,17 @@ import { toReason, UpstreamFailure } from '../upstream-client.ts';
 import type { FeedAccess } from './settings.ts';
 import { toTokenHeaders } from './settings.ts';
 
+const SNAPSHOT_KINDS = ['listing', 'bid'] as const;
+type SnapshotKind = (typeof SNAPSHOT_KINDS)[number];
+/** The feed has all listings, all bids or both with this `source`. `source` is null for this service's own listings. */
+export type FeedSnapshot = { kinds: readonly SnapshotKind[]; source: string | null };
+
 export type FeedEnd = {
   /** False when the feed has not changed since the response with the given ETag. */
   changed: boolean;
   etag: string | null;
-  /** Not null when the feed declared that it has all listings with this `source`. `source` is null for this service's own listings. */
-  snapshot: { source: string | null } | null;
+  /** Not null when the feed declared that it is a complete list. */
+  snapshot: FeedSnapshot | null;
   /** Why the feed is not the complete list that its first line declares. Null if there is no such problem. */
   problem: string | null;
 };
@@ -114,7 +119,7 @@ export class FeedClient {
 
 async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ParsedPage, Omit<FeedEnd, 'etag'>> {
   let page = emptyPage();
-  let opening: { source: string | null } | null = null;
+  let opening: FeedSnapshot | null = null;
   let ended = false;
   let lines = 0;
   for await (const line of splitLines(chunks)) {
@@ -137,11 +142,7 @@ async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<P
   return { changed: true, snapshot: ended ? opening : null, problem };
 }
 
-type ParsedLine =
-  | { opening: { source: string | null } }
-  | { ending: true }
-  | { record: SourceRecord }
-  | { rejected: string };
+type ParsedLine = { opening: FeedSnapshot } | { ending: true } | { record: SourceRecord } | { rejected: string };
 
 function parseLine(line: string): ParsedLine {
   let value: unknown;
@@ -164,17 +165,25 @@ function parseLine(line: string): ParsedLine {
   return { record: fields as SourceRecord };
 }
 
-/** The first line is `{"kind":"feed","snapshot":["listing"],"source":"…"}`, the last line `{"kind":"feed","end":true}`. */
+/** The first line is `{"kind":"feed","snapshot":["listing","bid"],"source":"…"}`, the last line `{"kind":"feed","end":true}`. */
 function parseFeedLine(fields: Record<string, unknown>): ParsedLine {
   const { kind: _kind, snapshot, source = null, end, ...rest } = fields;
   if (Object.keys(rest).length > 0) return { rejected: 'a feed line has an unknown field' };
   if (end === true && snapshot === undefined && source === null) return { ending: true };
-  const isListings = Array.isArray(snapshot) && snapshot.length === 1 && snapshot[0] === 'listing';
-  if (!isListings || end !== undefined) {
-    return { rejected: 'a feed line declares neither a snapshot of listings nor the end' };
+  const kinds = readSnapshotKinds(snapshot);
+  if (kinds === null || end !== undefined) {
+    return { rejected: 'a feed line declares neither a snapshot of listings or bids nor the end' };
   }
-  const isSource = source === null || typeof source === 'string';
-  return isSource ? { opening: { source } } : { rejected: 'the source of a feed is not text' };
+  if (source !== null && typeof source !== 'string') return { rejected: 'the source of a feed is not text' };
+  if (source === null && kinds.includes('bid')) return { rejected: 'a snapshot of bids has no source' };
+  return { opening: { kinds, source } };
+}
+
+/** Null unless the value is a list of different kinds. */
+function readSnapshotKinds(value: unknown): SnapshotKind[] | null {
+  if (!Array.isArray(value) || value.length === 0 || new Set(value).size < value.length) return null;
+  const kinds = value.flatMap((one: unknown) => SNAPSHOT_KINDS.find((kind) => kind === one) ?? []);
+  return kinds.length === value.length ? kinds : null;
 }
 
 type Line = { text: string } | { rejected: string };

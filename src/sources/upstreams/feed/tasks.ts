@@ -2,7 +2,8 @@
 // retires the stored listings that are missing from the list.
 
 import { listCollectionsListedAt } from '../../../market/index/queries/listings.ts';
-import type { FeedEnd } from './feed.ts';
+import { listCollectionsBidForAt } from '../../../market/orders/queries/reported-bids.ts';
+import type { FeedEnd, FeedSnapshot } from './feed.ts';
 import { FeedClient } from './feed.ts';
 import type { FeedAccess } from './settings.ts';
 import { describeDoubt } from '../followed-task.ts';
@@ -77,19 +78,28 @@ class FeedReader {
     if (snapshot && refused > read * REJECTED_SHARE_MAX) {
       problems.push('so many lines were rejected that the snapshot is not accepted');
     } else if (snapshot) {
-      problems.push(...(await this.#retire(ingester, snapshot.source ?? this.#context.serviceName)));
+      problems.push(...(await this.#retire(ingester, snapshot)));
     }
     // After a problem the ETag is forgotten, so that the next run reads the feed again even if it has not changed.
     this.#ingested = etag === null || problems.length > 0 ? null : { etag, at: startedAt };
     return problems;
   }
 
-  /** Retires the listings with this `source` that the run has not seen, in every collection that has listings with this `source`. */
-  async #retire(ingester: Ingester, source: string): Promise<string[]> {
+  /** Retires the listings and bids with the `source` of the list that the run has not seen, in every collection that has some with this `source`. */
+  async #retire(ingester: Ingester, snapshot: FeedSnapshot): Promise<string[]> {
     const problems: string[] = [];
-    const { indexer, clock } = this.#context;
-    for (const collectionId of await listCollectionsListedAt(indexer, { source, now: clock() })) {
+    const { main, indexer, clock, serviceName } = this.#context;
+    const { kinds } = snapshot;
+    const source = snapshot.source ?? serviceName;
+    const stored = { source, now: clock() };
+    const listed = kinds.includes('listing') ? await listCollectionsListedAt(indexer, stored) : [];
+    for (const collectionId of listed) {
       if (!(await ingester.retireUnseen({ source, collectionId }))) problems.push(describeDoubt(collectionId));
+    }
+    const bidFor = kinds.includes('bid') ? await listCollectionsBidForAt(main, stored) : [];
+    for (const { collectionId, chain } of bidFor) {
+      const isAccepted = await ingester.retireUnseenBids({ source, collectionId, chain });
+      if (!isAccepted) problems.push(describeDoubt(collectionId, 'bids'));
     }
     return problems;
   }

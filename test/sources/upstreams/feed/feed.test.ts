@@ -74,7 +74,7 @@ test('the lines of a feed become records', async (t) => {
   const { records, rejected, end } = await read(feed);
   assertValidRecords(records);
   assert.deepEqual([records, rejected], [lines.slice(1, -1).map((line) => JSON.parse(line)), []]);
-  assert.deepEqual([end?.snapshot, end?.problem], [{ source: null }, null]);
+  assert.deepEqual([end?.snapshot, end?.problem], [{ kinds: ['listing'], source: null }, null]);
   store.lines = lines.slice(0, -1);
   assert.deepEqual((await read(feed)).end?.snapshot, null, 'a feed without its last line counts as a snapshot');
 });
@@ -92,9 +92,11 @@ test('a feed is a snapshot only if its first line declares a snapshot and its la
   const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
   const complete = await read(feed);
   assert.deepEqual(complete.records, [listing(1)]);
-  assert.deepEqual(complete.end?.snapshot, { source: null });
+  assert.deepEqual(complete.end?.snapshot, { kinds: ['listing'], source: null });
   store.lines = [{ ...OPENING, source: 'partner' }, ENDING];
-  assert.deepEqual((await read(feed)).end?.snapshot, { source: 'partner' });
+  assert.deepEqual((await read(feed)).end?.snapshot, { kinds: ['listing'], source: 'partner' });
+  store.lines = [{ ...OPENING, snapshot: ['bid', 'listing'], source: 'partner' }, ENDING];
+  assert.deepEqual((await read(feed)).end?.snapshot, { kinds: ['bid', 'listing'], source: 'partner' });
   for (const [lines, problem] of [
     [[OPENING, listing(1)], 'the snapshot has no last line: the feed was cut off'],
     [[OPENING, ENDING, listing(1)], 'the snapshot has no last line: the feed was cut off'],
@@ -129,11 +131,11 @@ test('invalid lines are rejected with a reason, and do not affect other lines', 
     'a line is not a JSON object',
     'a line is not a JSON object',
     'a line is longer than 262144 bytes',
-    'a feed line declares neither a snapshot of listings nor the end',
+    'a feed line declares neither a snapshot of listings or bids nor the end',
     'a feed line has an unknown field',
     'the source of a feed is not text',
   ]);
-  assert.deepEqual(end?.snapshot, { source: null });
+  assert.deepEqual(end?.snapshot, { kinds: ['listing'], source: null });
 });
 
 test('a line that is not UTF-8 is rejected, and the next line is read', async (t) => {

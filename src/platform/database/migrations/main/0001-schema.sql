@@ -124,7 +124,9 @@ create table main.last_buyer_floor (
 -- an ask is `<chain>_<contract>_<tokenId>_<epochMillis>`, with the creation time in milliseconds. The id of a bid is
 -- `<chain>_<contract>_bid_<orderHash>`. Clients must treat the id as opaque. The status of a signed order is derived from
 -- the chain log, the signed terms, and for a bid from the funds of its bidder. A row without `order_hash` was imported
--- without a verified signature: its status is the imported status, or `expired` after the expiry time.
+-- without a verified signature: its status is the imported status, or `expired` after the expiry time. The bids that
+-- marketplaces report are rows without `order_hash` too, with a `source`: so one statement finds the best bid for a token.
+-- The id of a reported bid is `<chain>_<contract>_bid_<source>_<id>`.
 create table main.book_order (
   id               text collate "C" primary key,
   collection_id    text collate "C" not null,
@@ -164,10 +166,18 @@ create table main.book_order (
   side             text collate "C" not null default 'ask' check (side in ('ask', 'bid')),
   -- For a bid: what the seller keeps of the price after the fees in the order. Null for an ask.
   proceeds_raw     numeric(78, 0) check (proceeds_raw > 0),
-  -- For a bid that the tokens of a set meet: the root of their Merkle tree, a row of `token_set`. Otherwise null.
+  -- For a bid that the tokens of a set meet: the root of their Merkle tree, a row of `token_set`. Otherwise null. Of a
+  -- reported bid: a digest that names the set.
   root             text collate "C",
+  -- The marketplace that has reported the bid; null for an order of the service.
+  source           text collate "C",
+  -- The hash of the signed order, as the marketplace states it. Null for an order of the service.
+  reported_hash    text collate "C",
+  -- When a complete list of its marketplace lacked the bid. The bid is then `cancelled`, until it is reported again.
+  retired_at       timestamptz,
   check (token_id is not null or side = 'bid'),
-  check ((proceeds_raw is not null) = (side = 'bid'))
+  check ((proceeds_raw is not null) = (side = 'bid')),
+  check (source is null or (side = 'bid' and order_hash is null))
 );
 
 -- A listing window reads the fillable orders of a collection in the order of this index. The ask floor is the price of
@@ -218,8 +228,12 @@ create index bid_of_collection_by_time on main.book_order (collection_id, status
 create index bid_of_account_by_time on main.book_order (seller, status, created_at, id, dormant) where side = 'bid';
 -- Finds the bids for a token that has moved.
 create index bid_by_token on main.book_order (collection_id, token_id) where side = 'bid';
+-- Finds a reported bid by the hash of its order, and the active bids that a marketplace has reported of a collection.
+create index bid_by_reported_hash on main.book_order (reported_hash, chain) where reported_hash is not null;
+create index bid_by_source on main.book_order (source, collection_id, id) where source is not null and status = 'active';
 
--- The sets of tokens that bids name by the root of a Merkle tree. A set stays after its bids have ended.
+-- The sets of tokens that bids name by the root of a Merkle tree. A set stays after its bids have ended. A set that a
+-- reported bid names by traits alone has the tokens that had these traits when the bid was last reported.
 create table main.token_set (
   collection_id text collate "C" not null,
   root          text collate "C" not null,
@@ -239,6 +253,19 @@ create table main.token_set_member (
 );
 
 create index token_set_member_by_root on main.token_set_member (collection_id, root, token_id);
+
+-- The last list of a collection's bids at a marketplace. Bids that are missing from the list are retired. The columns are
+-- those of `indexer.listing_snapshot`.
+create table main.bid_snapshot (
+  source        text collate "C" not null,
+  collection_id text collate "C" not null,
+  taken_at      timestamptz not null,
+  bids          integer not null,
+  retired       integer not null,
+  doubts        integer not null,
+  doubted_since timestamptz,
+  primary key (source, collection_id)
+);
 
 -- Off-chain cancels: orders that were cancelled without a transaction, either by a signature of the offerer or by the
 -- operator of the service. `signature` is null if the operator cancelled.
