@@ -85,6 +85,7 @@ test('the figures of a time range are the last floor with its change, the ends o
     volume,
     sales,
     listed: null,
+    topBid: null,
   });
   const points = [
     point({ high: at(4), low: at(4), close: at(4) }, 1.5, 1),
@@ -207,7 +208,10 @@ test('the units of an order are stated if the order offers several units, and af
 test('the chart of a history extends the last floor to the time at which the history was read, so that a single point becomes a line', () => {
   const floor = { open: null, high: price(ETHER, 1), low: price(ETHER, 1), close: price(ETHER, 1) };
   const [from, to] = ['2026-11-22T10:00:00Z', '2026-11-22T11:00:00Z'];
-  const data = toHistoryData([{ from, to, floor, volume: 0, sales: 0, listed: 1 }], Date.parse(from) + 600_000);
+  const data = toHistoryData(
+    [{ from, to, floor, volume: 0, sales: 0, listed: 1, topBid: null }],
+    Date.parse(from) + 600_000,
+  );
   assert.deepEqual(
     [data.times.map((time) => time - Date.parse(from) / 1_000), data.floors],
     [

@@ -130,7 +130,7 @@ export type Fulfilment = {
   criteriaProof: string[] | null;
 };
 
-/** Floor, volume, sales and listed count of a collection in one interval. All fields are always present. */
+/** Floor, volume, sales, listed count and top bid of a collection in one interval. All fields are always present. */
 export type HistoryPoint = {
   /** The beginning of the interval, an hour or a day in UTC. */
   from: string;
@@ -153,6 +153,8 @@ export type HistoryPoint = {
   sales: number;
   /** The number of listed assets at the end of the interval; null if it is not known. */
   listed: number | null;
+  /** The proceeds of the best bid for any token of the collection at the end of the interval; null if there was none, or if it is not known. */
+  topBid: ExplorePrice | null;
 };
 
 /** The holders of a collection. If the holder of any token is not known, the numbers are null and the lists are empty. */
@@ -1165,7 +1167,7 @@ export type ExploreMethods = {
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /explore/v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
-  /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. When a block with an event of the collection is orphaned, the service removes the floors and listed counts of the collection that it recorded after it applied the first orphaned block. The list is empty if the collection has no chain. */
+  /** Read the history of a collection. Reads floor, volume, sales, listed count and top bid of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors, listed counts and top bids when they change. They are null for the time before the first recorded change. When a block with an event of the collection is orphaned, the service removes the floors, listed counts and top bids of the collection that it recorded after it applied the first orphaned block. The list is empty if the collection has no chain. */
   getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;

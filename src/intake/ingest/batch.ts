@@ -56,7 +56,7 @@ import { ingestSales, prepareReportedSales } from './sales.ts';
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   chains: Chains;
   onChanged: OnChanged;
-  /** Copies collection records and this service's own orders to the indexer. Called after a commit. Must not reject. */
+  /** Copies collection records, this service's own orders and the top bids to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
   /** Each transaction of the indexer holds a place of this lane while it runs (divide-batch.ts). */
   partLane: FairQueue;
@@ -288,7 +288,7 @@ type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;
 
 /** Stores reported bids. Rejects those on Solana whose contract address differs from the stored address of its collection in letter case only. */
 async function ingestBidPart(
-  { main, indexer, onChanged }: IngestContext,
+  { main, indexer, onChanged, copyCatalog }: IngestContext,
   records: readonly NumberedRecord[],
   options: IngestOptions,
 ): Promise<IngestedPart> {
@@ -303,7 +303,8 @@ async function ingestBidPart(
     const accepted = bids.filter(({ line }) => !rejected.has(line));
     return { otherCase, stored: await ingestBids(tx, accepted, { now, record: changes?.recordTo('bid') }) };
   });
-  if (stored.changedSets.size > 0 && !dryRun) onChanged({ collectionIds: stored.changedSets, kinds: new Set(['bid']) });
+  if (!dryRun && stored.counts.inserted + stored.counts.updated > 0) await copyCatalog();
+  if (!dryRun && stored.changedSets.size > 0) onChanged({ collectionIds: stored.changedSets, kinds: new Set(['bid']) });
   return {
     counts: new Map([['bid', stored.counts]]),
     rejections: [...rejections, ...otherCase],

@@ -8,6 +8,7 @@ import type { RecordWrites } from '../../platform/database/write-recording.ts';
 import { listTokensOfTraits } from '../../market/explore/queries/trait-keys.ts';
 import { lockChainsAndBooks } from '../../market/orders/book.ts';
 import { toOrderKeyText } from '../../market/orders/order-id.ts';
+import { refreshTopBids } from '../../market/orders/queries/book-figures.ts';
 import { upsertReportedBids } from '../../market/orders/queries/reported-bids.ts';
 import { listOrderIdsByHash } from '../../market/orders/queries/stored-orders.ts';
 import { upsertTokenSet } from '../../market/orders/queries/token-sets.ts';
@@ -84,6 +85,11 @@ export async function ingestBids(
   for (const [collectionId, set] of listSets(rows))
     if (await upsertTokenSet(tx, collectionId, set)) changedSets.add(collectionId);
   const counts = await upsertReportedBids(tx, rows, { now, record });
+  await refreshTopBids(
+    tx,
+    rows.map(({ collectionId }) => collectionId),
+    now,
+  );
   const ownLines = bids.flatMap(({ line, row }) => (isOwn(row) ? [line] : []));
   return { counts: { ...counts, unchanged: counts.unchanged + ownLines.length }, ownLines, changedSets };
 }

@@ -18,7 +18,7 @@ import {
 } from '../../market/index/queries/reverted-rows.ts';
 import type { RefreshContext, Written } from '../../market/index/change-index.ts';
 import { evaluateOrders } from '../../market/orders/evaluate.ts';
-import { refreshBookAssets } from '../../market/orders/queries/book-figures.ts';
+import { refreshBookAssets, refreshTopBids } from '../../market/orders/queries/book-figures.ts';
 import { listOrderLocations } from '../../market/orders/queries/reverted-orders.ts';
 import { deleteTrackedRows, restoreTrackedRows } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
@@ -63,6 +63,9 @@ export async function revertRows(
     case 'listing':
       return { kept: [], assets: await revertListings(tx, rows, context) };
     case 'bid':
+      await revertPlainRows(tx, kind, rows, context.now);
+      await refreshTopBids(tx, context.collectionIds, context.now);
+      break;
     case 'rate':
     case 'stats':
     case 'analytics':

@@ -143,6 +143,9 @@ async function end(context: UndoContext, id: string): Promise<UndoState> {
   return state;
 }
 
+/** The kinds of rows of which the indexer has a copy or a figure. */
+const COPIED_KINDS: ReadonlySet<TrackedKind> = new Set(['collection', 'order', 'bid']);
+
 /** Undoes one change and reports it, so that cached responses and the copied catalog are updated. */
 async function undoOne(
   context: UndoContext,
@@ -154,7 +157,7 @@ async function undoOne(
     db.transaction((tx) => undoLastChange(tx, position, { chains, now: clock() })),
   );
   if (!undone || undone.removed + undone.restored === 0) return undone;
-  if (undone.kind === 'collection' || undone.kind === 'order') await copyCatalog();
+  if (COPIED_KINDS.has(undone.kind)) await copyCatalog();
   onChanged({ collectionIds: new Set(undone.collectionIds), kinds: new Set([undone.kind]) });
   return undone;
 }

@@ -1,4 +1,4 @@
-// Reads the history of a collection: floor, volume, sales and listed count of each hour or day.
+// Reads the history of a collection: floor, volume, sales, listed count and top bid of each hour or day.
 
 import type { Collection } from '../../platform/core/collection.ts';
 import { parameterError, ServiceError } from '../../platform/core/errors.ts';
@@ -25,7 +25,7 @@ export type HistoryQuery = { interval: Interval; from: number | null; to: number
 
 /**
  * Floors and volumes in base units. A floor is null if it is not known, or if nothing was listed. A volume is null if a sale of the interval cannot be
- * read. A listed count is null if it is not known.
+ * read. A listed count is null if it is not known. `topBidRaw`: the highest proceeds of the bids for any token; null if there was none, or if it is not known.
  */
 export type HistoryPoint = {
   from: number;
@@ -34,6 +34,7 @@ export type HistoryPoint = {
   volumeRaw: bigint | null;
   sales: number;
   listed: number | null;
+  topBidRaw: bigint | null;
 };
 
 /**
@@ -79,19 +80,19 @@ function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
   return range;
 }
 
-/** One point for each interval. If nothing changed in an interval, its point has the floor and the listed count of the previous point. */
+/** One point for each interval. If nothing changed in an interval, its point has the floor, the listed count and the top bid of the previous point. */
 function toPoints({ before, market, sold }: RangeFigures, range: Range): HistoryPoint[] {
   const points: HistoryPoint[] = [];
-  let { closeRaw, listed } = before;
+  let { closeRaw, listed, topBidRaw } = before;
   for (let from = range.from; from < range.to; from += range.lengthMs) {
     const changed = market.get(from);
     const { volumeRaw, sales } = sold.get(from) ?? NO_SALES;
     const openRaw = closeRaw;
     const highRaw = higherOf(openRaw, changed?.highRaw ?? null);
     const lowRaw = lowerOf(openRaw, changed?.lowRaw ?? null);
-    if (changed) ({ closeRaw, listed } = changed);
+    if (changed) ({ closeRaw, listed, topBidRaw } = changed);
     const floor = { openRaw, highRaw, lowRaw, closeRaw };
-    points.push({ from, to: from + range.lengthMs, floor, volumeRaw, sales, listed });
+    points.push({ from, to: from + range.lengthMs, floor, volumeRaw, sales, listed, topBidRaw });
   }
   return points;
 }

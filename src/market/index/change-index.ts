@@ -1,6 +1,6 @@
 // The one way to change rows of the index. The figures of a collection are maintained and not counted: the writers of one collection wait for each other, and
 // each leaves the figures that follow from its rows. These are the number of listed assets, the floor of the mirror, the figures of the traits, and the ranking
-// keys by volume, floor and listed count. If the floor or the listed count changes, the new value is added to the history. The ranking keys of windows also
+// keys by volume, floor and listed count. If the floor, the listed count or the top bid changes, the new value is added to the history. The ranking keys of windows also
 // change with time. The sweep (`refreshDueRanks`) computes them.
 
 import type { Chains } from '../../platform/core/chains.ts';

@@ -5,6 +5,7 @@ import type { Statements } from '../../platform/database/port.ts';
 import { lockChainsAndBooks } from './book.ts';
 import type { BidSnapshot } from './queries/bid-snapshots.ts';
 import { findSnapshotDoubt, upsertBidSnapshot } from './queries/bid-snapshots.ts';
+import { refreshTopBids } from './queries/book-figures.ts';
 import { listReportedBidIds, retireBids } from './queries/reported-bids.ts';
 import type { SnapshotLimits, SnapshotOutcome } from './snapshot-doubt.ts';
 import { judgeSnapshot, NO_DOUBT } from './snapshot-doubt.ts';
@@ -24,6 +25,7 @@ export function applyBidSnapshot(
     const counts = { expected: expected.length, present: expected.length - missing.length, takenAt };
     const { isAccepted, ...doubt } = judgeSnapshot(counts, before ?? NO_DOUBT, limits);
     const retired = isAccepted ? await retireBids(tx, missing, takenAt) : 0;
+    await refreshTopBids(tx, [collectionId], takenAt);
     await upsertBidSnapshot(tx, snapshot, { retired, ...doubt });
     return { retired, doubted: !isAccepted };
   });

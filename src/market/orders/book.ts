@@ -11,6 +11,7 @@ import {
   lockBooks,
   lockExistingBooks,
   refreshBookAssets,
+  refreshTopBids,
 } from './queries/book-figures.ts';
 import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
@@ -31,6 +32,11 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
       due.flatMap(({ collectionId, asset }) => (asset === null ? [] : [{ collectionId, asset }])),
       now,
     );
+    await refreshTopBids(
+      tx,
+      due.flatMap(({ collectionId, asset }) => (asset === null ? [collectionId] : [])),
+      now,
+    );
     return found.length;
   });
 }
@@ -41,6 +47,11 @@ export function startOrders(main: Transactions, now: number, limit: number): Pro
     const found = await listStartedAssets(tx, now, limit);
     const due = await lockStoredOrders(tx, found);
     await refreshBookAssets(tx, due, now);
+    await refreshTopBids(
+      tx,
+      due.flatMap(({ collectionId, asset }) => (asset === '' ? [collectionId] : [])),
+      now,
+    );
     await insertStartedOrders(tx, due, now);
     await deleteStarts(tx, due, now);
     return found.length;

@@ -4,7 +4,7 @@
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import type { OrderedAsset } from './queries/book-figures.ts';
-import { lockBooksOfOrders, refreshBookAssets } from './queries/book-figures.ts';
+import { lockBooksOfOrders, refreshBookAssets, refreshTopBids } from './queries/book-figures.ts';
 import { listOpenBidIds } from './queries/funds.ts';
 import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
 import type { OrderChange } from './queries/order-states.ts';
@@ -33,6 +33,11 @@ export async function evaluateOrders(tx: Queryable, orderIds: readonly string[],
   }
   await updateOrderStates(tx, changes, now);
   await refreshBookAssets(tx, changes.flatMap(toListedAsset), now);
+  await refreshTopBids(
+    tx,
+    changes.flatMap(({ side, collectionId }) => (side === 'bid' ? [collectionId] : [])),
+    now,
+  );
   return changes;
 }
 
@@ -64,7 +69,7 @@ export async function evaluateCollectionOrders(
   return evaluateOrders(tx, await listSignedOrderIds(tx, collectionId), now);
 }
 
-/** The asset whose figures the change can affect. A bid is in no figure of the order book. */
+/** The asset whose figures the change can affect. A bid is in no figure of an asset. */
 function toListedAsset({ side, collectionId, asset }: OrderChange): OrderedAsset[] {
   return side === 'ask' && asset !== null ? [{ collectionId, asset }] : [];
 }

@@ -10,7 +10,7 @@ import type { Queryable, Statements } from '../../platform/database/port.ts';
 import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderKey } from './order-id.ts';
 import { toBidId, toOrderId, toOrderKeyText } from './order-id.ts';
-import { lockBooks, refreshBookAssets } from './queries/book-figures.ts';
+import { lockBooks, refreshBookAssets, refreshTopBids } from './queries/book-figures.ts';
 import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { Funds, FundsKey } from './queries/funds.ts';
@@ -267,6 +267,7 @@ async function insertChecked(
   const counter = await findOffererCounter(tx, key);
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
   if (order.side === 'ask') await refreshBookAssets(tx, [order], now);
+  else await refreshTopBids(tx, [order.collectionId], now);
   return stored;
 }
 

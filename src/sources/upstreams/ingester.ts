@@ -165,13 +165,16 @@ export class Ingester {
 
   /** As `retireUnseen`, for bids. All bids of the collection at the marketplace must have been ingested. */
   async retireUnseenBids({ source, collectionId, chain }: SeenBids): Promise<boolean> {
-    const { main, clock, onChanged } = this.#context;
+    const { main, clock, onChanged, copyCatalog } = this.#context;
     const ids = this.#seenOf('bid', source, collectionId);
     const madeBefore = this.#startedAt - LISTING_DELAY_MAX_MS;
     const snapshot = { source, collectionId, chain, ids, madeBefore, takenAt: clock() };
     const { retired, doubted } = await applyBidSnapshot(main, snapshot, SNAPSHOT_LIMITS);
     this.#counts.retired += retired;
-    if (retired > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['bid']) });
+    if (retired > 0) {
+      await copyCatalog();
+      onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['bid']) });
+    }
     return !doubted;
   }
 

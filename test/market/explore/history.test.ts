@@ -5,8 +5,10 @@ import { test } from 'node:test';
 import { deleteOldActivity } from '../../../src/market/activity/queries/activity-log.ts';
 import { sweepExpired } from '../../../src/service/workers/expiry.ts';
 import { createChains } from '../../../src/platform/core/chains.ts';
+import { listCatalogDifferences } from '../../../src/market/index/queries/catalog-recount.ts';
+import { listBookDifferences } from '../../../src/market/orders/queries/book-recount.ts';
 import type { TestCollection } from '../../support/service/market.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, forOneMarket, newCollection } from '../../support/service/market.ts';
+import { BUYER, DAY_MS, HOUR_MS, MINUTE_MS, forOneMarket, newCollection } from '../../support/service/market.ts';
 
 const pathOf = (subject: TestCollection, query = '') =>
   `/explore/v1/collections/${subject.slug}/history${query === '' ? '' : `?${query}`}`;
@@ -69,6 +71,42 @@ forOneMarket('history', {}, (market) => {
       '500 500 500 -, 0 sold, 0 listed',
       '- - - -, 0 sold, 0 listed',
     ]);
+  });
+
+  test('a point has the top bid at its end, which changes when a bid is made, ends or expires', async () => {
+    const subject = newCollection();
+    const bid = (id: string, proceeds: number, more: object = {}) => ({
+      kind: 'bid',
+      source: 'opensea',
+      chain: subject.chain,
+      contractAddress: subject.address,
+      id,
+      priceRaw: String(milli(proceeds) + 5n),
+      proceedsRaw: String(milli(proceeds)),
+      buyer: BUYER,
+      timestamp: iso(market.now()),
+      ...more,
+    });
+    const tops = async (query = '', count = 6) =>
+      (await read(subject, query)).slice(-count).map(({ topBid }) => topBid && Number(topBid.decimal) * 1_000);
+    await market.load([subject.collection(), bid('a', 300), bid('b', 200), bid('item', 900, { tokenId: '1' })]);
+    market.advance(HOUR_MS);
+    await market.load([bid('c', 400, { expiresAt: iso(market.now() + MINUTE_MS) })]);
+    market.advance(HOUR_MS);
+    await sweep();
+    const { imports } = await market.load([bid('d', 800)]);
+    market.advance(HOUR_MS);
+    await undo(imports[0]);
+    market.advance(HOUR_MS);
+    await market.load([bid('a', 300, { status: 'cancelled' }), bid('b', 200, { status: 'filled' })]);
+    assert.deepEqual(await tops(), [null, 300, 400, 800, 300, null]);
+    const recounted = { prefix: subject.id, now: market.now(), limit: 10 };
+    assert.deepEqual(await listBookDifferences(market.main(), recounted), []);
+    const databases = { main: market.main(), indexer: market.indexer() };
+    assert.deepEqual(await listCatalogDifferences(databases, recounted), []);
+    assert.equal((await tops('interval=day', 1))[0], null);
+    const { data } = await market.ok(`/explore/v1/activity?collection=${subject.slug}&kinds=floor`);
+    assert.deepEqual(data, [], 'a changed top bid was recorded as a changed floor');
   });
 
   test('imported sales are counted in the hours in which they happened, and the floors before the import are unknown', async () => {

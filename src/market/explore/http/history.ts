@@ -51,12 +51,16 @@ export const HistoryPointSchema = Type.Object(
     ),
     sales: Type.Integer({ minimum: 0, description: 'The number of the stored sales of the interval.' }),
     listed: countOrNull('The number of listed assets at the end of the interval; null if it is not known.'),
+    topBid: refOrNull<WirePrice>(
+      'Price',
+      'The proceeds of the best bid for any token of the collection at the end of the interval; null if there was none, or if it is not known.',
+    ),
   },
   {
     $id: 'HistoryPoint',
     title: 'HistoryPoint',
     description:
-      'Floor, volume, sales and listed count of a collection in one interval. All fields are always present.',
+      'Floor, volume, sales, listed count and top bid of a collection in one interval. All fields are always present.',
     examples: [
       {
         from: '2026-06-01T08:00:00.000Z',
@@ -70,6 +74,7 @@ export const HistoryPointSchema = Type.Object(
         volume: 1.215,
         sales: 3,
         listed: 268,
+        topBid: toExampleFloor(390n),
       },
     ],
     ...closed,
@@ -88,9 +93,9 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       operationId: 'getHistory',
       summary: 'Read the history of a collection',
       description:
-        'Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ' +
-        'ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. ' +
-        'When a block with an event of the collection is orphaned, the service removes the floors and listed counts of the collection that it recorded after it applied the first orphaned block. ' +
+        'Reads floor, volume, sales, listed count and top bid of a collection for each hour or day, the earliest first. If the last interval has not ' +
+        'ended, its point has the values up to now. The service records floors, listed counts and top bids when they change. They are null for the time before the first recorded change. ' +
+        'When a block with an event of the collection is orphaned, the service removes the floors, listed counts and top bids of the collection that it recorded after it applied the first orphaned block. ' +
         'The list is empty if the collection has no chain.',
       tags: ['Collections'],
       params: collectionParams,
@@ -159,7 +164,7 @@ function toPointsJson(points: readonly HistoryPoint[], chain: Chain): Serialised
   const toTime = createHourFormat();
   let text = '';
   let begin = toTime(points[0]?.from ?? 0);
-  for (const { to, floor, volumeRaw, sales, listed } of points) {
+  for (const { to, floor, volumeRaw, sales, listed, topBidRaw } of points) {
     const end = toTime(to);
     const { openRaw, highRaw, lowRaw, closeRaw } = floor;
     const open = toFloor(openRaw);
@@ -169,7 +174,7 @@ function toPointsJson(points: readonly HistoryPoint[], chain: Chain): Serialised
     text +=
       `${text === '' ? '' : ','}{"from":"${begin}","to":"${end}","floor":{"open":${open},"high":${toExtreme(highRaw)},` +
       `"low":${toExtreme(lowRaw)},"close":${close}},"volume":${volumeRaw === null ? null : toNativeNumber(volumeRaw, chain.decimals)},` +
-      `"sales":${sales},"listed":${listed}}`;
+      `"sales":${sales},"listed":${listed},"topBid":${toFloor(topBidRaw)}}`;
     begin = end;
   }
   return new SerialisedJson(`[${text}]`);

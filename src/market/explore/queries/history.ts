@@ -1,4 +1,4 @@
-// Reads the history of a collection by intervals from the indexer database. Floors and listed counts come from `indexer.market_hour`,
+// Reads the history of a collection by intervals from the indexer database. Floors, listed counts and top bids come from `indexer.market_hour`,
 // volumes from `indexer.sale_hour`.
 
 import type { Queryable } from '../../../platform/database/port.ts';
@@ -16,8 +16,8 @@ import {
 export const INTERVALS = ['hour', 'day'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
-/** The floor and the number of listed assets at the end of an interval. Null for what is not known. */
-export type IntervalEnd = { closeRaw: bigint | null; listed: number | null };
+/** The floor, the number of listed assets and the top bid at the end of an interval. Null for what is not known. */
+export type IntervalEnd = { closeRaw: bigint | null; listed: number | null; topBidRaw: bigint | null };
 
 /** The highest and the lowest floor of an interval, and its end. */
 export type MarketFigures = IntervalEnd & { highRaw: bigint | null; lowRaw: bigint | null };
@@ -26,8 +26,8 @@ export type MarketFigures = IntervalEnd & { highRaw: bigint | null; lowRaw: bigi
 export type SaleFigures = { volumeRaw: bigint | null; sales: number };
 
 /**
- * `before`: the floor and the number of listed assets just before the range. The keys of `market` and `sold` are the beginnings of
- * intervals, in milliseconds. `market` has the intervals in which the floor or the number of listed assets changed. `sold` has the
+ * `before`: the floor, the number of listed assets and the top bid just before the range. The keys of `market` and `sold` are the beginnings of
+ * intervals, in milliseconds. `market` has the intervals in which one of the three changed. `sold` has the
  * intervals with sales.
  */
 export type RangeFigures = {
@@ -43,7 +43,7 @@ export type RangeFigures = {
 const INTERVAL_SQL = {
   hour: {
     changed: {
-      columns: `hour as at, ${KNOWN_FLOORS.high} as high_raw, ${KNOWN_FLOORS.low} as low_raw, ${KNOWN_FLOORS.close} as close_raw, listed`,
+      columns: `hour as at, ${KNOWN_FLOORS.high} as high_raw, ${KNOWN_FLOORS.low} as low_raw, ${KNOWN_FLOORS.close} as close_raw, listed, top_bid_raw`,
       groups: '',
     },
     sold: { columns: 'hour as at, volume_raw, sales', groups: '' },
@@ -52,7 +52,8 @@ const INTERVAL_SQL = {
   day: {
     changed: {
       columns: `date_trunc('day', hour, 'UTC') as at, max(${KNOWN_FLOORS.high}) as high_raw, min(${KNOWN_FLOORS.low}) as low_raw,
-        (array_agg(${KNOWN_FLOORS.close} order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
+        (array_agg(${KNOWN_FLOORS.close} order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed,
+        (array_agg(top_bid_raw order by hour desc))[1] as top_bid_raw`,
       groups: 'group by 1',
     },
     sold: {
@@ -72,12 +73,14 @@ const decodeRange = rowDecoder('market_hour', {
   lows: amounts,
   closes: amounts,
   listed: textList(nullable(safeInteger)),
+  topBids: column('top_bids', amounts),
   soldAt: column('sold_at', integers),
   volumes: textList(amount),
   sales: integers,
   unreadAt: column('unread_at', integers),
   closeBefore: column('close_before', nullable(amount)),
   listedBefore: column('listed_before', nullable(safeInteger)),
+  topBidBefore: column('top_bid_before', nullable(amount)),
 });
 
 /**
@@ -95,7 +98,8 @@ export async function readRangeFigures(
   const [row = {}] = await db.query(
     `select * from (
        select ${textListSql('extract(epoch from at)::bigint')} as changed_at, ${textListSql('high_raw')} as highs,
-         ${textListSql('low_raw')} as lows, ${textListSql('close_raw')} as closes, ${textListSql('listed')} as listed
+         ${textListSql('low_raw')} as lows, ${textListSql('close_raw')} as closes, ${textListSql('listed')} as listed,
+         ${textListSql('top_bid_raw')} as top_bids
        from (select ${changed.columns} from indexer.market_hour ${ofRange} ${changed.groups}) as intervals
      ) as changed cross join (
        select ${textListSql('extract(epoch from at)::bigint')} as sold_at, ${textListSql('volume_raw')} as volumes,
@@ -105,12 +109,13 @@ export async function readRangeFigures(
        select ${textListSql('extract(epoch from at)::bigint')} as unread_at
        from (select distinct ${unread} as at from indexer.sale_hour ${ofRange} and unread > 0) as intervals
      ) as unread left join (
-       select ${KNOWN_FLOORS.close} as close_before, listed as listed_before from indexer.market_hour
+       select ${KNOWN_FLOORS.close} as close_before, listed as listed_before, top_bid_raw as top_bid_before from indexer.market_hour
        where collection_id = $1 and hour < $2 order by hour desc limit 1
      ) as before on true`,
     [collectionId, new Date(from), new Date(to)],
   );
-  const { changedAt, highs, lows, closes, listed, soldAt, volumes, sales, unreadAt, ...before } = decodeRange(row);
+  const { changedAt, highs, lows, closes, listed, topBids, soldAt, volumes, sales, unreadAt, ...before } =
+    decodeRange(row);
   const market = new Map<number, MarketFigures>();
   for (const [index, seconds] of changedAt.entries()) {
     market.set(seconds * 1_000, {
@@ -118,6 +123,7 @@ export async function readRangeFigures(
       lowRaw: lows[index] ?? null,
       closeRaw: closes[index] ?? null,
       listed: listed[index] ?? null,
+      topBidRaw: topBids[index] ?? null,
     });
   }
   const soldByTime = new Map<number, SaleFigures>();
@@ -126,5 +132,6 @@ export async function readRangeFigures(
     const volumeRaw = unreadTimes.has(seconds) ? null : (volumes[index] ?? 0n);
     soldByTime.set(seconds * 1_000, { volumeRaw, sales: sales[index] ?? 0 });
   }
-  return { before: { closeRaw: before.closeBefore, listed: before.listedBefore }, market, sold: soldByTime };
+  const { closeBefore: closeRaw, listedBefore, topBidBefore: topBidRaw } = before;
+  return { before: { closeRaw, listed: listedBefore, topBidRaw }, market, sold: soldByTime };
 }

@@ -31,6 +31,8 @@ export async function listCatalogDifferences(
        union all
        select collection_id, 'own floor in the indexer', null, own_floor_raw::text from indexer.collection_figures
        union all
+       select collection_id, 'top bid in the indexer', null, top_bid_raw::text from indexer.collection_figures
+       union all
        select collection_id, 'own orders in the indexer', null, 'some' from indexer.collection_figures where own_known
        union all
        select collection_id, 'own asset in the indexer', asset, ${TERMS} from indexer.own_asset
@@ -45,6 +47,8 @@ export async function listCatalogDifferences(
        ) as record cross join lateral (values ${RECORD_FIGURES}) as figures (figure, value)
        union all
        select collection_id, 'own floor in the indexer', null, floor_raw::text from main.collection_book
+       union all
+       select collection_id, 'top bid in the indexer', null, top_bid_raw::text from main.collection_book
        union all
        select distinct collection_id, 'own orders in the indexer', null, 'some' from main.book_order where side = 'ask'
        union all

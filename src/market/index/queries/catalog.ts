@@ -1,5 +1,5 @@
-// Statements of the copy from the primary to the indexer. The copy contains collection records, and the assets that the own order book
-// lists. `updateOwnFigures` and `updateOwnAssets` write to the indexer database. All other functions use the primary database.
+// Statements of the copy from the primary to the indexer. The copy contains collection records, the assets that the own order book
+// lists, and the top bids. `updateOwnFigures` and `updateOwnAssets` write to the indexer database. All other functions use the primary database.
 
 import type { Queryable } from '../../../platform/database/port.ts';
 import {
@@ -58,6 +58,8 @@ export type CatalogEntry = {
   snapshotVolume: number | null;
   salesComplete: boolean;
   ownFloorRaw: bigint | null;
+  /** The highest proceeds of the bids for any token of the collection, of all sources. */
+  topBidRaw: bigint | null;
   /** The own order book has an ask of the collection, of any status. */
   ownKnown: boolean;
 };
@@ -72,6 +74,7 @@ const decodeEntry = rowDecoder('collection', {
   snapshotVolume: column('snapshot_volume', nullable(double)),
   salesComplete: column('sales_complete', boolean),
   ownFloorRaw: column('floor_raw', nullable(amount)),
+  topBidRaw: column('top_bid_raw', nullable(amount)),
   ownKnown: column('own_known', boolean),
 });
 
@@ -79,7 +82,7 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
   const rows = await db.query(
     `select wanted.id as wanted_id, collection.id is not null as recorded, coalesce(collection.chain, '') as chain,
        coalesce(collection.launched, false) as launched, collection.created_at, collection.snapshot_floor_raw,
-       collection.snapshot_volume, coalesce(collection.sales_complete, false) as sales_complete, book.floor_raw,
+       collection.snapshot_volume, coalesce(collection.sales_complete, false) as sales_complete, book.floor_raw, book.top_bid_raw,
        exists (select from main.book_order where book_order.collection_id = wanted.id and side = 'ask') as own_known
      from unnest($1::text[]) as wanted (id)
      left join main.collection on collection.id = wanted.id
@@ -126,10 +129,10 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
     `update indexer.collection_figures as figures set recorded = entry.recorded, chain = entry.chain,
        launched = entry.launched, created_at = entry.created_at, snapshot_floor_raw = entry.snapshot_floor_raw,
        snapshot_volume = entry.snapshot_volume, sales_complete = entry.sales_complete, own_floor_raw = entry.own_floor_raw,
-       own_known = entry.own_known
+       own_known = entry.own_known, top_bid_raw = entry.top_bid_raw
      from json_to_recordset($1::json) as entry (collection_id text, recorded boolean, chain text, launched boolean,
        created_at timestamptz, snapshot_floor_raw numeric, snapshot_volume double precision, sales_complete boolean, own_floor_raw numeric,
-       own_known boolean)
+       own_known boolean, top_bid_raw numeric)
      where figures.collection_id = entry.collection_id`,
     [
       JSON.stringify(
@@ -144,6 +147,7 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
           sales_complete: entry.salesComplete,
           own_floor_raw: entry.ownFloorRaw?.toString() ?? null,
           own_known: entry.ownKnown,
+          top_bid_raw: entry.topBidRaw?.toString() ?? null,
         })),
       ),
     ],

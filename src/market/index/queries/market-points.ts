@@ -1,4 +1,4 @@
-// Writes the history of the floor and of the number of listed assets of each collection. The history has a point for each change, and a row
+// Writes the history of the floor, of the number of listed assets and of the top bid of each collection. The history has a point for each change, and a row
 // for each hour with a change. Indexer database. The transaction that changes the figures also writes the points and the hours, and holds
 // the lock on the figures (`changeIndex`).
 
@@ -7,18 +7,18 @@ import { column, rowDecoder, text } from '../../../platform/database/rows.ts';
 
 /**
  * Common table expressions that insert a point for each row of `changed`, and insert or update the hours of these points. `changed` is the
- * name of an expression in the same statement that has the columns collection_id, at, floor_raw and listed. The expression `points` returns
+ * name of an expression in the same statement that has the columns collection_id, at, floor_raw, listed and top_bid_raw. The expression `points` returns
  * the keys of the new points.
  */
 export const addPointsSql = (changed: string): string => `points as (
-       insert into indexer.market_point (collection_id, at, floor_raw, listed)
-       select collection_id, at, floor_raw, listed from ${changed} returning collection_id, key
+       insert into indexer.market_point (collection_id, at, floor_raw, listed, top_bid_raw)
+       select collection_id, at, floor_raw, listed, top_bid_raw from ${changed} returning collection_id, key
      ), hours as (
-       insert into indexer.market_hour as stored (collection_id, hour, floor_high_raw, floor_low_raw, floor_close_raw, listed)
-       select collection_id, date_trunc('hour', at, 'UTC'), floor_raw, floor_raw, floor_raw, listed from ${changed}
+       insert into indexer.market_hour as stored (collection_id, hour, floor_high_raw, floor_low_raw, floor_close_raw, listed, top_bid_raw)
+       select collection_id, date_trunc('hour', at, 'UTC'), floor_raw, floor_raw, floor_raw, listed, top_bid_raw from ${changed}
        on conflict (collection_id, hour) do update set floor_high_raw = greatest(stored.floor_high_raw, excluded.floor_high_raw),
          floor_low_raw = least(stored.floor_low_raw, excluded.floor_low_raw), floor_close_raw = excluded.floor_close_raw,
-         listed = excluded.listed
+         listed = excluded.listed, top_bid_raw = excluded.top_bid_raw
      )`;
 
 /**
@@ -53,17 +53,19 @@ export async function deletePointsSince(
     values,
   );
   await tx.query(
-    `insert into indexer.market_hour (collection_id, hour, floor_high_raw, floor_low_raw, floor_close_raw, listed)
+    `insert into indexer.market_hour (collection_id, hour, floor_high_raw, floor_low_raw, floor_close_raw, listed, top_bid_raw)
      select collection_id, date_trunc('hour', $2::timestamptz, 'UTC'), max(floor_raw), min(floor_raw),
-       (array_agg(floor_raw order by at desc, seq desc))[1], (array_agg(listed order by at desc, seq desc))[1]
+       (array_agg(floor_raw order by at desc, seq desc))[1], (array_agg(listed order by at desc, seq desc))[1],
+       (array_agg(top_bid_raw order by at desc, seq desc))[1]
      from indexer.market_point
      where collection_id = any($1) and at >= date_trunc('hour', $2::timestamptz, 'UTC') group by collection_id`,
     values,
   );
   await tx.query(
-    `update indexer.collection_figures as figures set point_floor_raw = last.floor_close_raw, point_listed = last.listed
+    `update indexer.collection_figures as figures set point_floor_raw = last.floor_close_raw, point_listed = last.listed,
+       point_top_bid_raw = last.top_bid_raw
      from indexer.collection_figures as touched left join lateral (
-       select floor_close_raw, listed from indexer.market_hour as hour
+       select floor_close_raw, listed, top_bid_raw from indexer.market_hour as hour
        where hour.collection_id = touched.collection_id order by hour desc limit 1
      ) as last on true
      where figures.collection_id = touched.collection_id and touched.collection_id = any($1)`,

@@ -108,7 +108,7 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
 export type Ranks = { volume: number | null; floor: bigint | null; listed: number | null };
 
 /**
- * Stores the keys, and makes the keys of windows due. If the floor or the listed count of a collection on a chain has changed, a point is added to
+ * Stores the keys, and makes the keys of windows due. If the floor, the listed count or the top bid of a collection on a chain has changed, a point is added to
  * the history. A changed floor is also recorded as a change of the market. A floor is recorded again if a reorganisation has deleted its point. `now`
  * in milliseconds. All expressions of the statement read the rows as they were before the statement.
  */
@@ -123,10 +123,10 @@ export async function updateRanks(
        select id, volume, floor, nullif(floor, '${UNKNOWN}') as floor_raw, listed
        from unnest($1::text[], $2::float8[], $3::numeric[], $4::bigint[]) as current (id, volume, floor, listed)
      ), changed as materialized (
-       select collection_id, chain, greatest($5, point_at) as at, floor_raw, listed,
+       select collection_id, chain, greatest($5, point_at) as at, floor_raw, listed, top_bid_raw,
          floor_rank <> floor or point_floor_raw is distinct from floor_raw as is_floor
        from current join indexer.collection_figures as figures on figures.collection_id = current.id
-       where chain <> '' and (floor_rank <> floor or (point_floor_raw, point_listed) is distinct from (floor_raw, listed))
+       where chain <> '' and (floor_rank <> floor or (point_floor_raw, point_listed, point_top_bid_raw) is distinct from (floor_raw, listed, top_bid_raw))
      ), ${addPointsSql('changed')}, recorded_changes as (
        insert into indexer.market_change (kind, at, chain, collection_id, price_raw, fact)
        select 'floor', at, chain, collection_id, floor_raw, ${pointFactSql('key')} from changed join points using (collection_id) where is_floor
@@ -134,7 +134,8 @@ export async function updateRanks(
      update indexer.collection_figures as figures set volume_rank = current.volume, floor_rank = current.floor,
        ranks_valid_until = least(figures.ranks_valid_until, $5), point_at = coalesce(changed.at, figures.point_at),
        point_floor_raw = case when changed.at is null then figures.point_floor_raw else current.floor_raw end,
-       point_listed = case when changed.at is null then figures.point_listed else current.listed end
+       point_listed = case when changed.at is null then figures.point_listed else current.listed end,
+       point_top_bid_raw = case when changed.at is null then figures.point_top_bid_raw else figures.top_bid_raw end
      from current left join changed on changed.collection_id = current.id
      where figures.collection_id = current.id and (changed.at is not null or (figures.ranks_valid_until <= $5) is not true
        or (figures.volume_rank, figures.floor_rank) is distinct from (current.volume, current.floor))`,

@@ -114,6 +114,36 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
+ * Determines again the top bid of the given collections: the highest proceeds of the bids for any of their tokens. Records each change in
+ * main.catalog_change. Records when such a bid starts later. The books must be locked. Must be called after the last write to bids. `now` in milliseconds.
+ */
+export async function refreshTopBids(tx: Queryable, collectionIds: Iterable<string>, now: number): Promise<void> {
+  const ids = [...new Set(collectionIds)];
+  if (ids.length === 0) return;
+  const open = `side = 'bid' and status = 'active' and dormant is null and coalesce(token_id, root, '') = ''
+         and (expires_at is null or expires_at > $2)`;
+  await tx.query(
+    `with current as (
+       select book.collection_id, best.proceeds_raw from main.collection_book as book left join lateral (
+         select proceeds_raw from main.book_order where collection_id = book.collection_id and ${open}
+           and (starts_at is null or starts_at <= $2)
+         order by proceeds_raw desc, id limit 1
+       ) as best on true where book.collection_id = any($1)
+     ), changed as (
+       update main.collection_book as book set top_bid_raw = current.proceeds_raw from current
+       where current.collection_id = book.collection_id and current.proceeds_raw is distinct from book.top_bid_raw
+       returning book.collection_id
+     ), starting as (
+       insert into main.book_start (starts_at, chain, collection_id, asset)
+       select distinct starts_at, chain, collection_id, '' from main.book_order
+       where collection_id = any($1) and ${open} and starts_at > $2 on conflict do nothing
+     )
+     insert into main.catalog_change (collection_id) select collection_id from changed`,
+    [ids, new Date(now)],
+  );
+}
+
+/**
  * The own order book of a collection at one moment. Amounts are in base units; null when there is no such order.
  */
 export type OwnBook = {

@@ -355,11 +355,14 @@ create table indexer.collection_figures (
   -- The number of rows that the collection has in `trait_set`, and in `trait_listing`.
   trait_sets         bigint not null default 0 check (trait_sets >= 0),
   trait_listings     bigint not null default 0 check (trait_listings >= 0),
-  -- The time, the floor and the number of listed assets of the collection's last point in `market_point`. All are null
-  -- before the first point.
+  -- The time, the floor, the number of listed assets and the top bid of the collection's last point in `market_point`. All
+  -- are null before the first point.
   point_at           timestamptz,
   point_floor_raw    numeric(78, 0),
   point_listed       bigint,
+  point_top_bid_raw  numeric(78, 0),
+  -- The copy of main.collection_book.top_bid_raw.
+  top_bid_raw        numeric(78, 0),
   -- Copied from the primary: whether the own order book has an order of the collection, of any status. Only then the
   -- book is known to be empty when it has none.
   own_known          boolean not null default false,
@@ -589,8 +592,8 @@ create index rarity_rank_by_rank on indexer.rarity_rank (collection_id, generati
 
 -- ============================================================================ 8. History
 
--- The history of the floor and of the number of listed assets of each collection. Each change of one of these figures
--- adds a point. A point is deleted when it is so old that no reorganisation can take it back. The rows of market_hour
+-- The history of the floor, of the number of listed assets and of the top bid of each collection. Each change of one of
+-- these figures adds a point. A point is deleted when it is so old that no reorganisation can take it back. The rows of market_hour
 -- are kept permanently.
 create table indexer.market_point (
   collection_id text collate "C" not null,
@@ -600,6 +603,8 @@ create table indexer.market_point (
   floor_raw     numeric(78, 0),
   -- The number of listed assets. Null if it is not known.
   listed        bigint,
+  -- The highest proceeds of the bids for any token of the collection. Null if there is none.
+  top_bid_raw   numeric(78, 0),
   -- Identifies the point in the activity log.
   key           uuid not null default gen_random_uuid(),
   primary key (collection_id, at, seq)
@@ -615,11 +620,12 @@ create table indexer.market_hour (
   -- The highest and the lowest floor of the hour's points. Null if none of them has a floor.
   floor_high_raw  numeric(78, 0),
   floor_low_raw   numeric(78, 0),
-  -- The floor and the number of listed assets of the hour's last point. Null if this point lacks the figure.
+  -- The floor, the number of listed assets and the top bid of the hour's last point. Null if this point lacks the figure.
   floor_close_raw numeric(78, 0),
   listed          bigint,
+  top_bid_raw     numeric(78, 0),
   -- The key includes the other columns for the same reason as that of `sale_hour`.
-  primary key (collection_id, hour) include (floor_high_raw, floor_low_raw, floor_close_raw, listed)
+  primary key (collection_id, hour) include (floor_high_raw, floor_low_raw, floor_close_raw, listed, top_bid_raw)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.02);
 
 -- The changes of listings, sales and floors that are not merged into main.activity yet. The columns are described at

@@ -301,11 +301,13 @@ create table main.collection_book (
   -- The number of the collection's rows in `book_asset`.
   listed_assets bigint not null default 0 check (listed_assets >= 0),
   -- The lowest ask of the fillable orders; null if no order can be filled.
-  floor_raw     numeric(78, 0)
+  floor_raw     numeric(78, 0),
+  -- The highest proceeds of the bids for any token of the collection that can be accepted; null if there is none.
+  top_bid_raw   numeric(78, 0)
 );
 
 -- The assets with an active order that cannot be filled before the time `starts_at`. When this time has passed, the
--- expiry sweep updates the figures of the asset and deletes the row.
+-- expiry sweep updates the figures of the asset and deletes the row. The asset is empty for bids for any token.
 create table main.book_start (
   starts_at     timestamptz not null,
   chain         text collate "C" not null,
