@@ -189,9 +189,14 @@ function generateEarlier(context: CollectionContext, draft: Draft, rng: Random):
   return toListing(context, { ...draft, raw, listedAt, expiresAt, endedAt, status, tx }, source, rng, 'kept');
 }
 
-/** The fee that a buyer pays at each marketplace, in basis points. */
+/** The fee at each marketplace, in basis points. */
 const MARKET_FEE_BPS: Readonly<Record<string, number>> = { opensea: 100, blur: 50, 'magic-eden': 200, tensor: 150 };
 const DEFAULT_FEE_BPS = 200;
+
+/** The fee of a marketplace, in basis points. */
+export function feeOf(source: string): number {
+  return MARKET_FEE_BPS[source] ?? DEFAULT_FEE_BPS;
+}
 
 /** Converts a draft to a listing as its marketplace reports it. If `kept`, the listing always has an id, so that a sale can refer to it. */
 function toListing(
@@ -209,7 +214,7 @@ function toListing(
     const id = toOrderId(chain.id, address, draft.asset.id, draft.listedAt);
     return { ...draft, source, id, buyerTotal: null, orderHash: null };
   }
-  const feeBps = (MARKET_FEE_BPS[source] ?? DEFAULT_FEE_BPS) + spec.royaltyBps;
+  const feeBps = feeOf(source) + spec.royaltyBps;
   const sourceId = evm ? toEvmHash('listing', ...seed).slice(2, 26) : toSolanaAddress('listing', ...seed);
   const withoutId = !kept && !own && rng.boolean(0.06);
   return {

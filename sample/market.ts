@@ -5,6 +5,8 @@ import type { Address } from '../src/platform/core/address.ts';
 import { parseAmount, toNativeNumber } from '../src/platform/core/amount.ts';
 import { createChains } from '../src/platform/core/chains.ts';
 import { toCollectionId } from '../src/platform/core/collection.ts';
+import type { SampleBid } from './bids.ts';
+import { generateBids } from './bids.ts';
 import type { SampleListing } from './listings.ts';
 import { generateListings, generateFilledListings } from './listings.ts';
 import { SAMPLE_COLLECTIONS } from './catalogue.ts';
@@ -83,6 +85,7 @@ function* generateCollection(context: CollectionContext): Generator<SampleRecord
   for (const asset of assets) yield toTokenRecord(context, asset, custody);
   for (const listing of [...listings, ...filled.values()]) yield toListingRecord(context, listing);
   for (const sale of sales) yield toSaleRecord(context, sale, filled.get(sale)?.id ?? null);
+  for (const bid of generateBids(context, assets, wallets)) yield toBidRecord(context, bid, assets);
   yield* toFigureRecords(context, figures);
 }
 
@@ -217,6 +220,31 @@ function toSaleRecord(context: CollectionContext, sale: SampleSale, listingId: s
     listingId,
     tx: sale.tx,
     logIndex: sale.logIndex,
+  });
+}
+
+/** A bid for the tokens with a trait names these tokens too, so that the set does not depend on what was loaded before. */
+function toBidRecord(context: CollectionContext, bid: SampleBid, assets: readonly SampleAsset[]): SampleRecord {
+  const { chain, address } = context;
+  const { asset, trait } = bid;
+  const isWanted = ({ traits }: SampleAsset) =>
+    traits.some(({ name, value }) => name === trait?.name && value === trait.value);
+  const names = chain.family === 'evm' ? 'tokenIds' : 'mints';
+  return toFields({
+    kind: 'bid',
+    source: bid.source,
+    ...(asset ? toTokenFields(context, asset) : { chain: chain.id, contractAddress: address }),
+    ...(trait && { traits: [trait], [names]: assets.filter(isWanted).map(({ id }) => id) }),
+    priceRaw: bid.raw.toString(),
+    proceedsRaw: bid.proceeds.toString(),
+    buyer: bid.buyer,
+    id: bid.id,
+    quantity: bid.quantity.toString(),
+    remaining: bid.remaining.toString(),
+    timestamp: toTime(bid.madeAt),
+    expiresAt: bid.expiresAt === null ? null : toTime(bid.expiresAt),
+    endedAt: bid.endedAt === null ? null : toTime(bid.endedAt),
+    status: bid.status,
   });
 }
 
