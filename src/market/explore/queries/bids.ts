@@ -1,6 +1,7 @@
 // Reads bids for the explore interface: those of the service, and those that marketplaces have reported. Primary database.
 
 import type { Queryable } from '../../../platform/database/port.ts';
+import { queryHot } from '../../../platform/database/port.ts';
 import {
   address,
   amount,
@@ -101,6 +102,12 @@ const bestSql = (collection: string, now: string, condition = 'true') => `(
          and (starts_at is null or starts_at <= ${now}) and ${condition}
        order by proceeds_raw desc, id limit 1) as best`;
 
+const TOP_BIDS = `select distinct on (position) position::int, best.* from
+       unnest($1::text[], $2::text[]) with ordinality as wanted (collection_id, asset, position)
+     cross join lateral ${namedSql('wanted.collection_id', 'wanted.asset')}
+     cross join lateral ${bestSql('wanted.collection_id', '$3')}
+     order by position, proceeds_raw desc, id`;
+
 /** The top bid of each subject, in the order of the subjects. Null for a subject without a bid. */
 export async function listTopBids(
   db: Queryable,
@@ -108,14 +115,11 @@ export async function listTopBids(
   now: number,
 ): Promise<(TopBid | null)[]> {
   if (subjects.length === 0) return [];
-  const rows = await db.query(
-    `select distinct on (position) position::int, best.* from
-       unnest($1::text[], $2::text[]) with ordinality as wanted (collection_id, asset, position)
-     cross join lateral ${namedSql('wanted.collection_id', 'wanted.asset')}
-     cross join lateral ${bestSql('wanted.collection_id', '$3')}
-     order by position, proceeds_raw desc, id`,
-    [subjects.map(({ collectionId }) => collectionId), subjects.map(({ asset }) => asset), new Date(now)],
-  );
+  const rows = await queryHot(db, TOP_BIDS, [
+    subjects.map(({ collectionId }) => collectionId),
+    subjects.map(({ asset }) => asset),
+    new Date(now),
+  ]);
   const found = new Map(rows.map(decodeTopBid).map(({ position, ...bid }) => [position, bid]));
   return subjects.map((_, index) => found.get(index + 1) ?? null);
 }
@@ -144,49 +148,83 @@ export async function listTopBidsOfTraits(
 /** The place of an offer in its list: by chain, then the highest proceeds first. */
 export type OfferPosition = { chain: string; proceeds: string; collectionId: string; asset: string };
 
-const decodeOffered = rowDecoder('holding', {
-  chain: text,
+/** `most`: the highest proceeds of a bid for anything in the collection. The top bid of the token is at most this. */
+const decodeHeld = rowDecoder('holding', {
   collectionId: column('collection_id', text),
   asset: column('token_id', assetId),
+  most: column('proceeds_raw', amount),
 });
+type Held = ReturnType<typeof decodeHeld> & { chain: string };
 
-export type Offer = ReturnType<typeof decodeOffered> & { bid: TopBid };
+export type Offer = Pick<Held, 'chain' | 'collectionId' | 'asset'> & { bid: TopBid };
+
+const HELD_WITH_BIDS = `select holding.collection_id, token_id, proceeds_raw from main.holding
+     cross join lateral (
+       select proceeds_raw from main.book_order
+       where side = 'bid' and status = 'active' and dormant is null and collection_id = holding.collection_id
+       order by proceeds_raw desc limit 1) as top
+     where holder = $1 and quantity > 0`;
+
+const OFFERED = `select distinct on (position) position::int, best.* from
+       unnest($1::text[], $2::text[]) with ordinality as held (collection_id, token_id, position)
+     cross join lateral (select from main.follow where follow.collection_id = held.collection_id and joined offset 0) as followed
+     cross join lateral ${namedSql('held.collection_id', 'held.token_id')}
+     cross join lateral ${bestSql('held.collection_id', '$3', 'seller <> $4')}
+     order by position, proceeds_raw desc, id`;
+
+/** The top bids of this many tokens are searched first, and then of twice as many each time. */
+const FIRST_SEARCH = 100;
 
 /**
- * The tokens that the account holds, by the logs of the followed chains, and for which somebody else has bid, each with its top bid. The top bids of all tokens
- * are searched, because the best comes first.
+ * The tokens that the account holds, by the logs of the followed chains, and for which somebody else has bid, each with its top bid, the best first. The tokens of
+ * the collections with the highest bids are searched first, until no other token can have a better bid than the rows of the page.
  */
 export async function listOffers(
   db: Queryable,
   query: { account: string; chains: readonly string[]; after: OfferPosition | null; limit: number; now: number },
 ): Promise<Offer[]> {
   const { account, chains, after, limit, now } = query;
-  const rows = await db.query(
-    `with held as (
-       select follow.chain, holding.collection_id, holding.token_id from main.holding join main.follow using (collection_id)
-       where holder = $1 and quantity > 0 and joined and follow.chain = any($2)
-     ), offered as (
-       select distinct on (held.collection_id, held.token_id) held.chain, held.collection_id, held.token_id, best.* from held
-       cross join lateral ${namedSql('held.collection_id', 'held.token_id')}
-       cross join lateral ${bestSql('held.collection_id', '$3', 'seller <> $1')}
-       order by held.collection_id, held.token_id, proceeds_raw desc, id
-     )
-     select offered.*, 0 as position from offered
-     where $4::text is null or (chain, -proceeds_raw, collection_id, token_id) > ($4::text, -($5::numeric), $6::text, $7::text)
-     order by chain, -proceeds_raw, collection_id, token_id limit $8`,
-    [
-      account,
-      chains,
+  const held = (await queryHot(db, HELD_WITH_BIDS, [account]))
+    .map(decodeHeld)
+    .map((row): Held => ({ ...row, chain: row.collectionId.slice(0, row.collectionId.indexOf('_')) }))
+    .filter(({ chain }) => chains.includes(chain) && (after === null || chain >= after.chain))
+    .sort((a, b) => compare(a.chain, b.chain) || compare(b.most, a.most));
+  let offers: Offer[] = [];
+  for (let searched = 0, size = FIRST_SEARCH; searched < held.length; searched += size, size *= 2) {
+    const part = held.slice(searched, searched + size);
+    const rows = await queryHot(db, OFFERED, [
+      part.map(({ collectionId }) => collectionId),
+      part.map(({ asset }) => asset),
       new Date(now),
-      after?.chain ?? null,
-      after?.proceeds ?? null,
-      after?.collectionId ?? null,
-      after?.asset ?? null,
-      limit,
-    ],
+      account,
+    ]);
+    const found = rows.map(decodeTopBid).flatMap(({ position, ...bid }): Offer[] => {
+      const token = part[position - 1];
+      return token ? [{ chain: token.chain, collectionId: token.collectionId, asset: token.asset, bid }] : [];
+    });
+    offers = [...offers, ...found.filter((offer) => after === null || compareOffers(offer, toOffer(after)) > 0)].sort(
+      compareOffers,
+    );
+    const [last, next] = [offers[limit - 1], held[searched + size]];
+    if (last && next && (last.chain < next.chain || (last.chain === next.chain && last.bid.proceeds > next.most)))
+      break;
+  }
+  return offers.slice(0, limit);
+}
+
+type Place = { chain: string; collectionId: string; asset: string; bid: { proceeds: bigint } };
+
+const toOffer = ({ proceeds, ...place }: OfferPosition): Place => ({ ...place, bid: { proceeds: BigInt(proceeds) } });
+
+function compareOffers(a: Place, b: Place): number {
+  return (
+    compare(a.chain, b.chain) ||
+    compare(b.bid.proceeds, a.bid.proceeds) ||
+    compare(a.collectionId, b.collectionId) ||
+    compare(a.asset, b.asset)
   );
-  return rows.map((row) => {
-    const { position: _position, ...bid } = decodeTopBid(row);
-    return { ...decodeOffered(row), bid };
-  });
+}
+
+function compare<T extends string | bigint>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
