@@ -114,11 +114,11 @@ export type BidStep = Omit<SignStep, 'do'> & {
 export type CancelStep = { do: 'cancel'; of: number; by: 'operator' | 'offerer' | 'stranger' | 'nobody' };
 /** Another marketplace reports an accepted order. */
 export type MirrorStep = { do: 'mirror'; of: number; source: string; status: 'filled' | 'cancelled' | undefined };
-/** What changes at the marketplace, and how its list of listings then fails from its second page on. */
+/** What changes at two marketplaces (`ask` and `unask`: at the second one), and how the list of listings of the first one then fails from its second page on. */
 export type VendorStep = {
   do: 'vendor';
-  changes: { kind: 'list' | 'end' | 'sell'; token: number; price: string }[];
-  fault: 'server-error' | 'truncated' | 'repeated-page' | 'nulls' | 'looping-cursor' | null;
+  changes: { kind: 'list' | 'end' | 'sell' | 'ask' | 'unask'; token: number; price: string }[];
+  fault: 'server-error' | 'truncated' | 'repeated-page' | 'nulls' | 'looping-cursor' | 'late' | null;
 };
 /** `report`: a marketplace reports the newest sale of the chain, or a sale of another token in the same transaction. */
 export type ChainStep = { do: 'chain'; blocks: number; depth: number; report: 'same' | 'other' | null };
@@ -606,7 +606,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('vendor' as const),
       changes: fc.array(
         fc.record({
-          kind: of<'list' | 'end' | 'sell'>('list', 'list', 'list', 'end', 'sell'),
+          kind: of<VendorStep['changes'][number]['kind']>('list', 'list', 'list', 'end', 'sell', 'ask', 'ask', 'unask'),
           token: fc.nat(5),
           price: of('1500000000000000000', '1000000000000000000', '99'),
         }),
@@ -620,6 +620,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
         'repeated-page',
         'nulls',
         'looping-cursor',
+        'late',
       ),
     }),
   },
