@@ -17,7 +17,7 @@ import type { RunOptions } from './run.ts';
 import { runModel } from './run.ts';
 
 export const MODEL_USAGE =
-  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--faults 0] [--list]\n';
+  'npm run oracle -- --steps N [--seed 1] [--case-steps 100] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--faults 0] [--list]\n';
 
 type Engine = Pick<RunOptions, 'withDatabase'> & { close: () => Promise<void> };
 
@@ -28,7 +28,7 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
     options: {
       steps: { type: 'string' },
       seed: { type: 'string', default: '1' },
-      'case-steps': { type: 'string', default: '30' },
+      'case-steps': { type: 'string', default: '100' },
       patience: { type: 'string', default: '3' },
       engine: { type: 'string' },
       shrink: { type: 'string', default: '300' },

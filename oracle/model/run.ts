@@ -34,10 +34,10 @@ const POLL_MS = 25;
 /** How far the clock advances while the run waits for the workers. */
 const WAIT_MS = 1_000;
 /** After so many steps, and at the end of a case, everything is compared. */
-export const COMPLETE_EVERY = 50;
+const COMPLETE_EVERY = 100;
 /** After the other steps, this many checks are made: at most so many of what the step may have changed, and of the rest. */
-const CHECKS = 11;
-const TOUCHED_CHECKS = 8;
+const CHECKS = 5;
+const TOUCHED_CHECKS = 3;
 /** Pages of several sizes, so that lists are cut at other places. */
 const PAGE_SIZES = [100, 25, 3, 100, 100, 1, 100];
 /** This many checks are made at the same time: a read waits for the database more than it computes. */
