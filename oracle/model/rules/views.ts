@@ -96,6 +96,7 @@ function saleItem(reader: Reader, collection: Collection, sale: Sale) {
   };
 }
 
+/** Specification, "CollectionDetail". */
 export function detail(reader: Reader, collection: Collection) {
   const { floorRaw, listedCount } = listingFigures(reader, collection);
   const { supply, owners } = holdings(reader, collection);
@@ -125,6 +126,7 @@ function toStated({ allTime, sevenDay, twentyFourHour }: Windows) {
   return { allTime, sevenDay, twentyFourHour };
 }
 
+/** Specification, "FloorResponse". */
 export function floor(reader: Reader, collection: Collection) {
   const { floorRaw, buyerFloorRaw } = listingFigures(reader, collection);
   return {
@@ -136,18 +138,21 @@ export function floor(reader: Reader, collection: Collection) {
   };
 }
 
+/** Specification, "CollectionSummary". */
 function summary(reader: Reader, collection: Collection) {
   const { stats, stale: _stale, ...identityFields } = detail(reader, collection);
   const { floor: ask, volume, supply, owners } = stats;
   return { ...identityFields, stats: { floor: ask, volumeAllTime: volume.allTime, supply, owners } };
 }
 
+/** Endpoint rule 4: "a bounded snapshot of about the 250 cheapest listings". */
 export function listingWindow(reader: Reader, collection: Collection) {
   return listings(reader, collection.id)
     .slice(0, WINDOW_SIZE)
     .map((row) => listingItem(reader, collection, row));
 }
 
+/** Endpoint rule 6: "completed sales, newest first". */
 export function sales(reader: Reader, collection: Collection) {
   return saleRows(reader, collection.id).map((sale) => saleItem(reader, collection, sale));
 }
@@ -169,7 +174,6 @@ export function token(reader: Reader, collection: Collection, asset: string) {
     name: stored?.name ?? null,
     image: toServedImage(stored?.image ?? null),
     rank: stored?.rarityRank ?? (isRanked(reader, collection) ? ANY : null),
-    // Decisions 2, "Token": "Listed: owner is the seller, kind wallet. No owner on record: unknown."
     owner: toOwner(listing?.seller ?? stored?.owner ?? null),
     listing: listing
       ? { ...listingItem(reader, collection, listing), orderId: listing.orderHash ?? listing.orderId }
@@ -225,6 +229,7 @@ export function traits(reader: Reader, collection: Collection) {
   });
 }
 
+/** Decisions 2, "Token": "Listed: owner is the seller, kind wallet. No owner on record: unknown." */
 function toOwner(address: string | null) {
   return { address, kind: address === null ? 'unknown' : 'wallet', label: null };
 }
@@ -239,6 +244,7 @@ function lastSalePrices(reader: Reader, collection: Collection, asset: string): 
     .map((sale) => priceOrNull(reader, collection.chain, toAmount(sale.price)));
 }
 
+/** Endpoint rule 1: "service-launched collections are ranked first; `sort` orders the rest as named". */
 export function collections(reader: Reader, sort: 'volume' | 'floor' | 'recent', chain: string | null) {
   return Array.from(rankingKeys(reader, { sort, window: 'all', chain, order: 'desc' }).keys(), (id) => {
     const one = reader.market.tables.collection.get(id);
