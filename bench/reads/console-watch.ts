@@ -1,4 +1,4 @@
-// Watches pages of the console for twenty minutes on local chains with about four changes a second: how many requests a page sends in a minute, and
+// Watches pages of the console for twenty minutes on a local chain with up to four changes a second: how many requests a page sends in a minute, and
 // whether its heap grows. All pages are visible at once, so each follows the stream.
 
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ const REQUESTS_A_MINUTE_MAX = 60;
 const SPAN_MINUTES = 5;
 const WARM_UP_MINUTES = 3;
 const GROWTH_MAX = 1.15;
-const PACE_MS = '250';
+const DEVNET = ['devnet', '--chains', 'ethereum', '--orders', '60', '--pace', '250'];
 const STARTED = /^Stop: Ctrl-C/;
 const URL_LINE = /^Mercat serves on (\S+)/;
 
@@ -46,7 +46,7 @@ export async function benchConsoleWatch(): Promise<void> {
 
 async function startDevnet(): Promise<{ url: string; stop: () => Promise<void> }> {
   const program = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, 'devnet', '--pace', PACE_MS], {
+  const child = spawn(process.execPath, [program, ...DEVNET], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -56,7 +56,7 @@ async function startDevnet(): Promise<{ url: string; stop: () => Promise<void> }
     url = URL_LINE.exec(line)?.[1] ?? url;
     if (STARTED.test(line)) resolve(url);
   });
-  void ended.then(() => reject(new Error('the local chains have stopped')));
+  void ended.then(() => reject(new Error('the local chain has stopped')));
   const stop = async () => {
     child.kill('SIGINT');
     await ended;
@@ -68,7 +68,7 @@ async function startDevnet(): Promise<{ url: string; stop: () => Promise<void> }
 async function choosePaths(baseUrl: string): Promise<Record<string, string>> {
   const { data } = await createMarketClient({ baseUrl }).listMarketCollections({ sort: 'listed', limit: 1 }).page();
   const [collection] = data;
-  if (!collection) throw new Error('the local chains have no collection');
+  if (!collection) throw new Error('the local chain has no collection');
   const path = `/c/${collection.id}`;
   return { market: '/', tokens: path, orders: `${path}?tab=orders`, activity: `${path}?tab=activity` };
 }

@@ -136,7 +136,7 @@ describe('bids', { skip: WHY_NO_BROWSER ?? false }, () => {
 
   test('the figures say how far the top bid is below the floor, and the depth has the bids beside the asks', async () => {
     const { page } = await app.open('/c/subject?tab=depth');
-    await page.locator('.figure:has-text("Top bid") >> text="47.2% below floor"').waitFor();
+    await page.locator('.figure:has-text("Top bid") >> text=−47.2%').waitFor();
     const bids = page.locator('table[aria-label="Tokens bid for"] tbody tr');
     assert.deepEqual(await bids.allTextContents(), ['4.75 ETH14.75 ETH$14,250', '4.75 ETH29.5 ETH$28,500']);
     assert.equal(await page.locator('table[aria-label=Tokens] tbody tr').count(), 1);

@@ -49,9 +49,8 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
 
   test('a link with a trait that the collection does not have says so, and leads to the tokens', async () => {
     const { page } = await app.open('/c/held-b?trait.Hour=None');
-    await page.waitForSelector(
-      '.state:has-text("No token has the chosen traits."):has-text("there is no trait \"Hour\"")',
-    );
+    const state = page.locator('.state', { hasText: 'No token has the chosen traits.' });
+    await state.filter({ hasText: 'there is no trait "Hour"' }).waitFor();
     assert.equal(await page.locator('.state-error').count(), 0);
     await page.click('.state >> text=Clear the traits');
     await page.waitForURL('**/c/held-b');

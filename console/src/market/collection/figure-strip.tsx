@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MarketCollection, Provenance } from '../../../../client/src/market.ts';
 import { provenanceQuery } from '../../data/market-queries.ts';
-import { formatCount, formatShare } from '../../format/amount.ts';
+import { formatChange, formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Change } from '../../parts/change.tsx';
 import { Flash } from '../../parts/flash.tsx';
@@ -43,13 +43,13 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
         <Figure id={id} name={texts.collection.buyerFloor} figure={null}>
           <BuyerFloor collection={collection} />
         </Figure>
-        <Figure id={id} name={texts.collection.topBid} figure={null}>
+        <Figure
+          id={id}
+          name={texts.collection.topBid}
+          figure={null}
+          note={stats.spread === null ? null : { text: formatChange(-stats.spread), tip: texts.collection.spread }}
+        >
           <Price price={stats.topBid?.proceeds ?? null} reason={texts.collection.noTopBid} isStacked />
-          {stats.spread !== null && (
-            <span class="figure-change muted" data-tip={texts.collection.spreadWhy}>
-              {texts.collection.spread(formatShare(Math.abs(stats.spread)), stats.spread >= 0)}
-            </span>
-          )}
         </Figure>
         <Figure
           id={id}
@@ -102,10 +102,12 @@ type FigureProps = {
   figure: FigureName | null;
   /** The change of the figure since one period ago, as a ratio: 0.05 is +5 %. If it is null, no change is shown. */
   change?: number | null;
+  /** A text beside the figure, with its tooltip. */
+  note?: { text: string; tip: string } | null;
   children: ComponentChildren;
 };
 
-function Figure({ id, name, figure, change = null, children }: FigureProps) {
+function Figure({ id, name, figure, change = null, note = null, children }: FigureProps) {
   return (
     <div class="figure">
       <dt>{figure === null ? name : <ProvenanceButton id={id} name={name} figure={figure} />}</dt>
@@ -114,6 +116,11 @@ function Figure({ id, name, figure, change = null, children }: FigureProps) {
         {change !== null && (
           <span class="figure-change" data-tip={texts.collection.changes[figure ?? ''] ?? ''}>
             <Change ratio={change} reason={shared.unknown.change} />
+          </span>
+        )}
+        {note && (
+          <span class="figure-change muted" data-tip={note.tip}>
+            {note.text}
           </span>
         )}
       </dd>
