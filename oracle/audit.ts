@@ -1,15 +1,16 @@
-// Compares the listings of a running service with the chain, while both change. A collection with differences is compared again, up to
+// Compares the listings and bids of a running service with the chain, while both change. A collection with differences is compared again, up to
 // five times. Its differences are reported only if every comparison has found differences.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { askVerdicts } from './chain-verdicts.ts';
+import { askBidVerdicts, askVerdicts } from './chain-verdicts.ts';
+import { compareBids } from './compare-bids.ts';
 import type { Compared, Finding } from './compare.ts';
-import { compareListings } from './compare.ts';
+import { addUp, compareListings } from './compare.ts';
 import type { Endpoint } from './rpc.ts';
 import { EndpointFailure } from './rpc.ts';
 import type { SeaportTerms } from './seaport-calls.ts';
 import type { ServedApi, ServedListing } from './served.ts';
-import type { SignedOrder } from './signed-order.ts';
+import type { SignedBid, SignedOrder } from './signed-order.ts';
 
 /** The orders that the service stores for a collection, at one block: integers as decimal text, times in milliseconds. */
 export type StoredBook = {
@@ -33,11 +34,26 @@ export type StoredBook = {
     operator: string | null;
     terms: unknown;
   }[];
+  /** `sold`: a token that meets the bid, with the Merkle proof for it. Prices and proceeds are for one unit. */
+  bids: readonly {
+    orderHash: string;
+    tokenId: string | null;
+    isForAny: boolean;
+    sold: { tokenId: string; proof: readonly string[] };
+    bidder: string;
+    price: string;
+    proceeds: string;
+    expiresAt: number | null;
+    protocol: string;
+    units: string;
+    terms: unknown;
+  }[];
 };
 
 export type FillableAudit = {
   collections: number;
   listings: number;
+  bids: number;
   /** Orders that cannot be filled, and are not served. */
   rightlyAbsent: number;
   /** Orders of which too little is known, or that are about to expire. */
@@ -69,6 +85,7 @@ export async function auditFillable(options: FillableAuditOptions): Promise<Fill
   const audit: FillableAudit = {
     collections: 0,
     listings: 0,
+    bids: 0,
     rightlyAbsent: 0,
     undecided: 0,
     uncompared: [],
@@ -82,6 +99,7 @@ export async function auditFillable(options: FillableAuditOptions): Promise<Fill
     if (!compared) audit.uncompared.push(collectionId);
     if (result === 'too-large') audit.tooLarge.push(collectionId);
     audit.listings += compared?.listings ?? 0;
+    audit.bids += compared?.bids ?? 0;
     audit.rightlyAbsent += compared?.rightlyAbsent ?? 0;
     audit.undecided += compared?.undecided ?? 0;
     audit.findings.push(...(compared?.findings ?? []).map((finding) => ({ ...finding, block: compared?.block ?? 0 })));
@@ -113,15 +131,29 @@ async function compareOnce(options: FillableAuditOptions, collectionId: string):
   if (!book.isComplete) return 'too-large';
   const readFrom = clock();
   const { rows, isComplete } = await api.listings(collectionId);
+  const bidRows = await api.bids(collectionId);
   const readTo = clock();
-  // If the service has read another block meanwhile, the listings may be from before or after that block.
+  // If the service has read another block meanwhile, the rows may be from before or after that block.
   if (!isComplete || (await readBook(collectionId)).hash !== book.hash) return null;
   const orders = book.orders.map((order) => toSignedOrder(collectionId, book, order));
+  const bids = book.bids.map((bid) => toSignedBid(collectionId, book, bid));
   try {
     const verdicts = await askVerdicts(endpoint, orders, book.block);
+    const bidVerdicts = await askBidVerdicts(endpoint, bids, book.block);
     if ((await endpoint.header(book.block))?.hash !== book.hash) return null;
     const compared = compareListings({ collectionId, rows, orders, verdicts, keyOf, readFrom, readTo });
-    return { ...compared, block: book.block };
+    const comparedBids = compareBids({
+      collectionId,
+      rows: bidRows,
+      bids,
+      verdicts: bidVerdicts,
+      // A top bid may be a bid that another marketplace has reported.
+      topBids: [],
+      isFor: () => false,
+      readFrom,
+      readTo,
+    });
+    return { ...addUp(compared, comparedBids), block: book.block };
   } catch (error) {
     if (error instanceof EndpointFailure) return null;
     throw error;
@@ -153,5 +185,25 @@ function toSignedOrder(
     terms: order.protocol === null ? null : (order.terms as SeaportTerms | null),
     counter: order.counter === null ? null : BigInt(order.counter),
     operator: order.operator,
+  };
+}
+
+function toSignedBid(
+  collectionId: string,
+  { contract, standard }: StoredBook,
+  { orderHash, tokenId, sold, price, proceeds, units, terms, ...bid }: StoredBook['bids'][number],
+): SignedBid {
+  return {
+    ...bid,
+    key: orderHash,
+    collectionId,
+    contract,
+    standard,
+    tokenId: tokenId === null ? null : BigInt(tokenId),
+    sold: { tokenId: BigInt(sold.tokenId), proof: sold.proof },
+    price: BigInt(price),
+    proceeds: BigInt(proceeds),
+    units: BigInt(units),
+    terms: terms as SeaportTerms,
   };
 }

@@ -1,6 +1,6 @@
 // Determines by calls to a chain which signed orders can be filled at one block. If the terms of an order are known, a buyer with enough
 // money fills it in an `eth_call`. Otherwise the calls read the order's status, the offerer's counter, the holder and the approvals, as far
-// as the deployment, the hash and the operator are known. No events and no rules of the service are used.
+// as the deployment, the hash and the operator are known. A bid is accepted by an account that holds every token. No events and no rules of the service are used.
 
 import type { CallResult, Endpoint, EthCall, Hex } from './rpc.ts';
 import type { Fraction } from './seaport-calls.ts';
@@ -14,16 +14,17 @@ import {
   encodeFulfilment,
   encodeOrderStatus,
   encodeOwnerOf,
+  encodeSale,
   nativePriceOf,
   toAddress,
 } from './seaport-calls.ts';
-import type { SignedOrder, Verdict } from './signed-order.ts';
+import type { BidVerdict, SignedBid, SignedOrder, Verdict } from './signed-order.ts';
 
-/** The buyer: an account without code, so that it can receive tokens. */
+/** The buyer of asks and the seller to bids: an account without code, so that it can receive tokens. */
 const BUYER = '0x00000000000000000000000000000000000b0b0e';
 /** More native currency than any order costs. */
 const BUYER_BALANCE: Hex = `0x${(2n ** 160n).toString(16)}`;
-/** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that each payment of the buyer succeeds. */
+/** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that each payment of the buyer succeeds, or the code of the token of a bid. */
 const ACCEPTS_ALL: Hex = '0x600160005260206000f3';
 /** The selector of the error with which Seaport rejects a fraction of an order if the price of the fraction is not an integer. */
 const INEXACT_FRACTION = '0xc63cf089';
@@ -71,6 +72,61 @@ export async function askVerdicts(
   const unsigned = orders.filter(({ terms }) => terms === null);
   for (const [order, verdict] of await askFacts(endpoint, unsigned, block)) verdicts.set(order.key, verdict);
   return verdicts;
+}
+
+/**
+ * The verdict on each bid, by its key. One unit of a token is sold to the bid, or all units if it cannot be filled in parts. In the state of the call, the contract
+ * of the token accepts every transfer, so the call fails only because of the bid or the bidder. The token of a bid for one ERC-721 token must exist. Throws
+ * EndpointFailure.
+ */
+export async function askBidVerdicts(
+  endpoint: Endpoint,
+  bids: readonly SignedBid[],
+  block: number,
+): Promise<Map<string, BidVerdict>> {
+  const sales = await endpoint.callAll(bids.map(toSale), block);
+  const statuses = await endpoint.callAll(
+    bids.map(({ protocol, key }) => ({ to: protocol, data: encodeOrderStatus(key) })),
+    block,
+  );
+  const single = bids.filter(({ standard, tokenId }) => standard === 'erc721' && tokenId !== null);
+  const tokens = single.map(({ contract, sold }) => ({ contract, tokenId: sold.tokenId }));
+  const owners = await askOwners(endpoint, tokens, block);
+  const burned = new Set(single.filter((_, index) => owners[index] === null));
+  return new Map(
+    bids.map((bid, index) => {
+      const verdict = burned.has(bid)
+        ? { fillable: false, reason: 'the token does not exist' }
+        : toSaleVerdict(sales[index]);
+      return [bid.key, { ...verdict, filled: filledUnits(bid, statuses[index]) }];
+    }),
+  );
+}
+
+function toSale({ protocol, terms, contract, units, sold }: SignedBid): EthCall {
+  const isPartial = Number(terms.parameters['orderType']) % 2 === 1;
+  const fraction = { numerator: 1n, denominator: isPartial ? units : 1n };
+  const sale = { seller: BUYER, tokenId: sold.tokenId, units: isPartial ? 1n : units, proof: sold.proof };
+  return {
+    from: BUYER,
+    to: protocol,
+    data: encodeSale(terms, sale, fraction),
+    overrides: { [contract]: { code: ACCEPTS_ALL } },
+  };
+}
+
+/** The result of `matchAdvancedOrders` is the list of transfers that were made. */
+function toSaleVerdict(result: CallResult | undefined): Verdict {
+  if (result && 'result' in result) return { fillable: true, reason: 'the sale succeeds' };
+  if (reasonOf(result).startsWith(INVALID_TIME))
+    return { fillable: null, reason: 'not valid at the time of the block' };
+  return { fillable: false, reason: `the sale reverts: ${nameOf(reasonOf(result))}` };
+}
+
+function filledUnits({ units }: SignedBid, result: CallResult | undefined): bigint | null {
+  if (!result || !('result' in result)) return null;
+  const [, , filled = 0n, size = 0n] = decodeWords(result.result);
+  return size === 0n ? 0n : (units * filled) / size;
 }
 
 /** The owner of each ERC-721 token. Null for a token without an owner. Throws EndpointFailure. */

@@ -8,18 +8,19 @@ import type { SignedOrder, Verdict } from './signed-order.ts';
 export const FINDING_KINDS = ['phantom', 'hidden', 'wrong', 'unknown', 'owner'] as const;
 
 /**
- * - `phantom`: a served listing that cannot be filled.
- * - `hidden`: an asset that is not served, although it has a fillable order.
- * - `wrong`: a served listing with the wrong order, price or position.
- * - `unknown`: a served listing that matches no known order.
+ * - `phantom`: a served listing or bid that cannot be filled.
+ * - `hidden`: an asset that is not served, although it has a fillable order, or a bid that is not served, although it can be accepted.
+ * - `wrong`: a served listing with the wrong order, price or position, a served bid with a wrong term, or a wrong top bid.
+ * - `unknown`: a served listing or bid that matches no known order.
  * - `owner`: a token that is served with the wrong owner.
  */
 export type Finding = { kind: (typeof FINDING_KINDS)[number]; collectionId: string; asset: string; detail: string };
 
 export type Compared = {
   findings: Finding[];
-  /** The number of served rows that were compared with the chain. */
+  /** The number of served rows that were compared with the chain: listings, and bids. */
   listings: number;
+  bids: number;
   /** The number of orders that the chain cannot fill and that are not served. */
   rightlyAbsent: number;
   /** The number of orders about which too little is known, or that expire at about the time of the read. */
@@ -45,7 +46,7 @@ const EXPIRY_MARGIN_MS = 1_000;
 export function compareListings(compared: ComparedCollection): Compared {
   const { collectionId, rows, orders, keyOf } = compared;
   const byKey = new Map(orders.map((order) => [order.key, order]));
-  const result: Compared = { findings: [], listings: rows.length, rightlyAbsent: 0, undecided: 0 };
+  const result: Compared = { findings: [], listings: rows.length, bids: 0, rightlyAbsent: 0, undecided: 0 };
   const report = (kind: Finding['kind'], asset: string, detail: string) =>
     result.findings.push({ kind, collectionId, asset, detail });
   const servedOf = new Map<string, SignedOrder | null>();
@@ -79,15 +80,34 @@ export function compareListings(compared: ComparedCollection): Compared {
   return result;
 }
 
+/** The result of both comparisons. */
+export function addUp(a: Compared, b: Compared): Compared {
+  return {
+    findings: [...a.findings, ...b.findings],
+    listings: a.listings + b.listings,
+    bids: a.bids + b.bids,
+    rightlyAbsent: a.rightlyAbsent + b.rightlyAbsent,
+    undecided: a.undecided + b.undecided,
+  };
+}
+
 function stateOf(
   { verdicts, readFrom, readTo }: ComparedCollection,
   { key, expiresAt }: SignedOrder,
 ): 'fillable' | 'unfillable' | 'undecided' {
   const fillable = verdicts.get(key)?.fillable ?? null;
-  if (fillable === false) return 'unfillable';
-  if (expiresAt !== null && expiresAt <= readFrom - EXPIRY_MARGIN_MS) return 'unfillable';
-  if (expiresAt !== null && expiresAt <= readTo + EXPIRY_MARGIN_MS) return 'undecided';
-  return fillable === null ? 'undecided' : 'fillable';
+  if (fillable === false || isExpiredAt(expiresAt, readFrom)) return 'unfillable';
+  return fillable === null || isExpiring(expiresAt, readTo) ? 'undecided' : 'fillable';
+}
+
+/** Whether an order had certainly expired when a read began. */
+export function isExpiredAt(expiresAt: number | null, readFrom: number): boolean {
+  return expiresAt !== null && expiresAt <= readFrom - EXPIRY_MARGIN_MS;
+}
+
+/** Whether an order may have expired when a read ended. */
+export function isExpiring(expiresAt: number | null, readTo: number): boolean {
+  return expiresAt !== null && expiresAt <= readTo + EXPIRY_MARGIN_MS;
 }
 
 /** The order that should be served for an asset: the cheapest own order, or the cheapest mirrored order if there is no own order. */

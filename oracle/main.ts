@@ -21,6 +21,7 @@ try {
     seed: given.seed,
     blocks: given.blocks,
     orders: given.orders,
+    bids: given.bids,
     mirrorShare: given.mirrored / 100,
     kills: given.kills,
     reorganisations: given.reorganisations,

@@ -11,6 +11,7 @@ export type Fraction = { numerator: bigint; denominator: bigint };
 
 const SELECTOR = {
   fulfillAdvancedOrder: 'e7acab24',
+  matchAdvancedOrders: 'f2d12b12',
   getOrderStatus: '46423aa7',
   getCounter: 'f07ec373',
   ownerOf: '6352211e',
@@ -27,16 +28,70 @@ type Part = { words: string; dynamic: boolean };
 
 /** The call with which the sender buys a fraction of an order for itself. */
 export function encodeFulfilment({ parameters, signature }: SeaportTerms, fraction: Fraction): Hex {
-  const order = tuple([
-    encodeParameters(parameters),
-    word(fraction.numerator),
-    word(fraction.denominator),
-    bytes(signature),
-    bytes('0x'),
-  ]);
-  const noResolvers: Part = { words: word(0n).words, dynamic: true };
+  const order = encodeAdvanced({ parameters, signature }, fraction);
+  const noResolvers = list([]);
   // The last two arguments are zero: the sender uses no conduit, and receives the tokens itself.
   return call('fulfillAdvancedOrder', tuple([order, noResolvers, word(0n), word(0n)]));
+}
+
+/** Seaport's number for the consideration of an order. */
+const CONSIDERATION_SIDE = 1n;
+const SET_OF_ERC721 = 4;
+const ERC721 = 2;
+const UNBOUNDED = 2n ** 256n - 1n;
+
+/**
+ * The call with which the sender sells a token to a bid. It matches the bid with an order of the sender, which needs no signature because the sender makes the
+ * call. So the bidder pays the fees and the sender directly, and the sender needs neither money nor an allowance. `proof` is the Merkle proof for the token.
+ */
+export function encodeSale(
+  { parameters, signature }: SeaportTerms,
+  sold: { seller: string; tokenId: bigint; units: bigint; proof: readonly string[] },
+  fraction: Fraction,
+): Hex {
+  const consideration = paymentsOf(parameters);
+  const wanted = consideration.findIndex((item) => Number(item['itemType']) >= ERC721);
+  const item = consideration[wanted];
+  const itemType = Number(item?.['itemType']);
+  const isOfSet = itemType >= SET_OF_ERC721;
+  const offered = {
+    itemType: isOfSet ? itemType - SET_OF_ERC721 + ERC721 : itemType,
+    token: item?.['token'],
+    identifierOrCriteria: sold.tokenId,
+    startAmount: sold.units,
+    endAmount: sold.units,
+  };
+  const ask = {
+    offerer: sold.seller,
+    zone: 0,
+    offer: [offered],
+    consideration: [],
+    orderType: 0,
+    startTime: 0,
+    endTime: UNBOUNDED,
+    zoneHash: 0,
+    salt: 0,
+    conduitKey: 0,
+  };
+  const resolver = tuple([
+    word(0n),
+    word(CONSIDERATION_SIDE),
+    word(BigInt(wanted)),
+    word(sold.tokenId),
+    list(sold.proof.map(word)),
+  ]);
+  const component = (order: number, index: number) => list([tuple([word(BigInt(order)), word(BigInt(index))])]);
+  const fulfilments = consideration.map((_, index) =>
+    tuple([index === wanted ? component(1, 0) : component(0, 0), component(0, index)]),
+  );
+  const orders = [
+    encodeAdvanced({ parameters, signature }, fraction),
+    encodeAdvanced({ parameters: ask, signature: '0x' }, { numerator: 1n, denominator: 1n }),
+  ];
+  return call(
+    'matchAdvancedOrders',
+    tuple([list(orders), list(isOfSet ? [resolver] : []), list(fulfilments), word(sold.seller)]),
+  );
 }
 
 export const encodeOrderStatus = (orderHash: string): Hex => call('getOrderStatus', word(orderHash));
@@ -85,6 +140,10 @@ function sumOf(items: readonly Item[]): bigint {
 
 const ITEM_FIELDS = ['itemType', 'token', 'identifierOrCriteria', 'startAmount', 'endAmount'] as const;
 
+function encodeAdvanced({ parameters, signature }: SeaportTerms, { numerator, denominator }: Fraction): Part {
+  return tuple([encodeParameters(parameters), word(numerator), word(denominator), bytes(signature), bytes('0x')]);
+}
+
 function encodeParameters(parameters: SeaportTerms['parameters']): Part {
   const field = (name: string) => word(String(parameters[name]));
   const consideration = paymentsOf(parameters);
@@ -103,9 +162,14 @@ function encodeParameters(parameters: SeaportTerms['parameters']): Part {
   ]);
 }
 
-function items(list: readonly Item[], fields: readonly string[]): Part {
-  const words = list.flatMap((item) => fields.map((name) => word(String(item[name])).words));
-  return { words: word(BigInt(list.length)).words + words.join(''), dynamic: true };
+function items(rows: readonly Item[], fields: readonly string[]): Part {
+  const words = rows.flatMap((item) => fields.map((name) => word(String(item[name])).words));
+  return { words: word(BigInt(rows.length)).words + words.join(''), dynamic: true };
+}
+
+/** An array. Its elements have one form. */
+function list(parts: readonly Part[]): Part {
+  return { words: word(BigInt(parts.length)).words + tuple(parts).words, dynamic: true };
 }
 
 function bytes(text: string): Part {

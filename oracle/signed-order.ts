@@ -28,5 +28,34 @@ export type SignedOrder = {
   operator: string | null;
 };
 
+/** A signed bid as the oracle knows it. */
+export type SignedBid = {
+  /** The hash of the order. */
+  key: string;
+  collectionId: string;
+  contract: string;
+  standard: 'erc721' | 'erc1155';
+  /** The token that is wanted; null if several tokens meet the bid. */
+  tokenId: bigint | null;
+  /** Whether any token of the collection meets the bid. */
+  isForAny: boolean;
+  /** A token that meets the bid, and the Merkle proof for it. The proof is empty unless the bid names a set. */
+  sold: { tokenId: bigint; proof: readonly string[] };
+  bidder: string;
+  /** What the bidder pays for one unit, and what the seller keeps of it. In base units. */
+  price: bigint;
+  proceeds: bigint;
+  /** Milliseconds. Null for a bid that does not expire. */
+  expiresAt: number | null;
+  /** The address of the Seaport deployment. */
+  protocol: string;
+  /** The units that are wanted. */
+  units: bigint;
+  terms: SeaportTerms;
+};
+
+/** The verdict on a bid: `fillable` is whether one unit can be sold to it. `filled`: the units that were sold to it; null if that could not be read. */
+export type BidVerdict = Verdict & { filled: bigint | null };
+
 /** `fillable` is null if the calls to the chain do not decide it, for example because the order's operator is not known. */
 export type Verdict = { fillable: boolean | null; reason: string };

@@ -10,6 +10,7 @@ const OPTIONS = {
   orders: { fallback: 500, max: UNBOUNDED },
   /** Of 100 orders, this many are mirrored listings. The others are orders of the service. */
   mirrored: { fallback: 50, max: 100 },
+  bids: { fallback: 300, max: UNBOUNDED },
   kills: { fallback: 20, max: UNBOUNDED },
   reorganisations: { fallback: 60, max: UNBOUNDED },
   'reorg-depth': { fallback: 60, max: UNBOUNDED },

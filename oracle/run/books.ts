@@ -2,14 +2,16 @@
 // only reported, as by an external marketplace: immediately, or some blocks later. Some reports are repeated. A late or repeated report
 // shows the listing as active, even if it has ended.
 
-import type { Listing } from '../../devnet/chain-state.ts';
-import { operatorOf } from '../../devnet/chain-state.ts';
+import type { Bid, Listing, Wanted } from '../../devnet/chain-state.ts';
+import { operatorOf, unitPriceOf } from '../../devnet/chain-state.ts';
+import { toCriteria } from '../../devnet/intake-client.ts';
 import { toWireComponents, totalOf } from '../../devnet/orders.ts';
 import { SEAPORT_ADDRESS } from '../../devnet/protocol.ts';
 import type { SeededRandom } from '../../devnet/random.ts';
 import type { Marketplace } from '../../devnet/simulation.ts';
 import type { ServedListing } from '../served.ts';
-import type { SignedOrder } from '../signed-order.ts';
+import type { SignedBid, SignedOrder } from '../signed-order.ts';
+import { toSetProof } from '../../devnet/token-set.ts';
 import type { Follower } from './followers.ts';
 
 const SOURCE = 'opensea';
@@ -37,6 +39,8 @@ type Reported = { order: SignedOrder; record: object };
 export class Books implements Marketplace {
   /** The orders that were submitted or reported, by key. */
   readonly orders = new Map<string, SignedOrder>();
+  /** The bids that were submitted, by key, with what they are for. */
+  readonly bids = new Map<string, SignedBid & { wanted: Wanted }>();
   readonly #chain: string;
   readonly #followers: readonly Follower[];
   readonly #random: SeededRandom;
@@ -64,6 +68,16 @@ export class Books implements Marketplace {
     return null;
   }
 
+  async postBid({ bid }: { bid: Bid }): Promise<string | null> {
+    const signed = toSignedBid(this.#chain, bid);
+    const more = toCriteria(bid.wanted);
+    const rejections = await Promise.all(this.#followers.map((follower) => follower.postOrder(signed.terms, more)));
+    const rejection = rejections.find((each) => each !== null);
+    if (rejection !== undefined) return rejection;
+    this.bids.set(signed.key, { ...signed, wanted: bid.wanted });
+    return null;
+  }
+
   /** Reports the listings that are due at this block, and repeats some earlier reports. */
   async advance(block: number): Promise<void> {
     this.#block = block;
@@ -77,6 +91,8 @@ export class Books implements Marketplace {
   prune(now: number): void {
     for (const [key, { expiresAt }] of this.orders)
       if (expiresAt !== null && expiresAt < now - PRUNE_AGE_MS) this.orders.delete(key);
+    for (const [key, { expiresAt }] of this.bids)
+      if (expiresAt !== null && expiresAt < now - PRUNE_AGE_MS) this.bids.delete(key);
     this.#reported = this.#reported.filter(({ order }) => this.orders.has(order.key));
   }
 
@@ -138,6 +154,40 @@ function toSignedOrder(chain: string, { components, hash, signature, tokens }: L
     source: book === 'own' ? null : SOURCE,
   };
   return { ...order, key: keyOfRow(collectionId, row) };
+}
+
+/** The bid as the oracle knows it. A token that meets the bid is sold to it: the wanted one, any one, or one of the set. */
+export function toSignedBid(chain: string, bid: Bid): SignedBid {
+  const { components, hash, signature, wanted } = bid;
+  const { contract, standard, units } = wanted;
+  const fees = components.consideration.slice(1).reduce((sum, { startAmount }) => sum + startAmount, 0n);
+  const price = unitPriceOf(bid);
+  const [ofSet = 1n] = wanted.kind === 'trait' ? wanted.tokenIds : [];
+  return {
+    key: hash,
+    collectionId: `${chain}_${contract}`,
+    contract,
+    standard,
+    tokenId: wanted.kind === 'item' ? wanted.tokenId : null,
+    isForAny: wanted.kind === 'collection',
+    sold: {
+      tokenId: wanted.kind === 'item' ? wanted.tokenId : ofSet,
+      proof: wanted.kind === 'trait' ? toSetProof(wanted.tokenIds, ofSet) : [],
+    },
+    bidder: components.offerer,
+    price,
+    proceeds: price - fees / units,
+    expiresAt: Number(components.endTime) * 1_000,
+    protocol: SEAPORT_ADDRESS,
+    units,
+    terms: { parameters: toWireComponents(components), signature },
+  };
+}
+
+/** Whether a bid can be met with a token. */
+export function isBidFor(wanted: Wanted, tokenId: bigint): boolean {
+  if (wanted.kind === 'item') return wanted.tokenId === tokenId;
+  return wanted.kind === 'collection' || wanted.tokenIds.includes(tokenId);
 }
 
 /** The listing as a marketplace reports it. */

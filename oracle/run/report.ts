@@ -6,11 +6,14 @@ import type { RunResult } from './run.ts';
 const FINDINGS_SHOWN = 40;
 
 export function describeResult(result: RunResult): string {
-  const { findings, fillable, settledMs, differentDigests } = result;
+  const { findings, fillable, acceptable, settledMs, differentDigests } = result;
   const rows: [string, string | number][] = [
     ['blocks checked', result.blocks],
     ['listings checked', result.listings],
+    ['bids checked', result.bids],
     ['orders that can be filled at a block', `${fillable.least} to ${fillable.most}`],
+    ['bids that can be accepted at a block', `${acceptable.least} to ${acceptable.most}`],
+    ['top bids checked', result.topBids],
     ...FINDING_KINDS.map((kind): [string, number] => [
       LABELS[kind],
       findings.filter((one) => one.kind === kind).length,
@@ -43,8 +46,8 @@ export function describeResult(result: RunResult): string {
 
 const LABELS = {
   phantom: 'phantoms',
-  hidden: 'hidden assets',
+  hidden: 'hidden assets and bids',
   wrong: 'wrong order, price or position',
-  unknown: 'listings of no known order',
+  unknown: 'listings and bids of no known order',
   owner: 'wrong owners',
 } as const;

@@ -1,9 +1,10 @@
-// A run of the oracle: traders change a local chain, services follow the chain, and after each block all served listings are compared with
+// A run of the oracle: traders change a local chain, services follow the chain, and after each block all served listings and bids are compared with
 // the chain. During the run, services are killed and blocks are reorganised.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBlock, readHeight, toSeconds } from '../../devnet/chain.ts';
-import { isFillable } from '../../devnet/chain-state.ts';
+import { signBids } from '../../devnet/bids.ts';
+import { isAcceptable, isFillable } from '../../devnet/chain-state.ts';
 import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import type { SigningContext } from '../../devnet/listings.ts';
 import { draftListing, listableTokens, signListings } from '../../devnet/listings.ts';
@@ -11,13 +12,14 @@ import type { SeededRandom } from '../../devnet/random.ts';
 import { createRandom } from '../../devnet/random.ts';
 import type { Simulation } from '../../devnet/simulation.ts';
 import type { World, WorldSize } from '../../devnet/world.ts';
-import { askBalances, askOwners, askVerdicts } from '../chain-verdicts.ts';
+import { askBalances, askBidVerdicts, askOwners, askVerdicts } from '../chain-verdicts.ts';
+import { compareBids } from '../compare-bids.ts';
 import type { Compared, Finding } from '../compare.ts';
-import { compareListings } from '../compare.ts';
+import { addUp, compareListings } from '../compare.ts';
 import type { Endpoint } from '../rpc.ts';
 import { createEndpoint } from '../rpc.ts';
-import type { SignedOrder, Verdict } from '../signed-order.ts';
-import { Books, keyOfRow } from './books.ts';
+import type { BidVerdict, SignedBid, SignedOrder, Verdict } from '../signed-order.ts';
+import { Books, isBidFor, keyOfRow } from './books.ts';
 import type { FollowerOptions } from './followers.ts';
 import { Follower } from './followers.ts';
 
@@ -27,6 +29,8 @@ export type RunOptions = {
   blocks: number;
   /** The number of fillable orders to aim at. While there are fewer, the run lists more tokens. */
   orders: number;
+  /** The number of bids that can be accepted to aim at. */
+  bids: number;
   /** The share of the orders that are mirrored listings, from 0 to 1. */
   mirrorShare: number;
   kills: number;
@@ -44,6 +48,9 @@ export type RunResult = {
   blocks: number;
   /** The number of comparisons of a served row, over all blocks and services. */
   listings: number;
+  /** The number of comparisons of a served bid, and of a served top bid, over all blocks and services. */
+  bids: number;
+  topBids: number;
   /** Orders that cannot be filled and were rightly not served. */
   rightlyAbsent: number;
   /** Orders about to expire, which may be served or not. */
@@ -55,6 +62,8 @@ export type RunResult = {
   deepest: number;
   /** The fewest and the most orders that could be filled at a block. */
   fillable: { least: number; most: number };
+  /** The fewest and the most bids that could be accepted at a block. */
+  acceptable: { least: number; most: number };
   /** Milliseconds from a new block until all services agree with the chain. Blocks after which a service was killed are left out. */
   settledMs: { median: number; most: number };
   findings: (Finding & { block: number; service: string })[];
@@ -76,8 +85,8 @@ const SETTLE_MS = 8_000;
 const SETTLE_POLL_MS = 20;
 /** The number of tokens whose owners are compared after each block, for each service. */
 const TOKENS_CHECKED = 6;
-/** The limit of tokens that are listed after one block. */
-const LISTED_AT_ONCE_MAX = 5;
+/** The limit of tokens that are listed after one block, and of bids. */
+const SIGNED_AT_ONCE_MAX = 5;
 /** The number of blocks between two progress lines. */
 const PROGRESS_PERIOD = 10;
 
@@ -139,6 +148,8 @@ class Run {
     this.#result = {
       blocks: 0,
       listings: 0,
+      bids: 0,
+      topBids: 0,
       rightlyAbsent: 0,
       undecided: 0,
       owners: 0,
@@ -147,6 +158,7 @@ class Run {
       reorganisations: 0,
       deepest: 0,
       fillable: { least: Infinity, most: 0 },
+      acceptable: { least: Infinity, most: 0 },
       settledMs: { median: 0, most: 0 },
       findings: [],
       differentDigests: [],
@@ -157,6 +169,7 @@ class Run {
     const { options, followers, books, simulation, world } = this.#parts;
     const killBlocks = drawBlocks(this.#parts, options.kills);
     const reorgBlocks = drawBlocks(this.#parts, options.reorganisations);
+    await this.#bidMore(options.bids);
     for (let block = 0; block < options.blocks; block += 1) {
       await options.onBlock?.(block, followers);
       if (reorgBlocks.has(block)) await this.#reorganise(reorgBlocks.get(block) ?? 0);
@@ -165,6 +178,7 @@ class Run {
       await books.advance(height);
       books.prune(world.chain.clock());
       await this.#listMore();
+      await this.#bidMore(SIGNED_AT_ONCE_MAX);
       const killed = killBlocks.get(block);
       if (killed !== undefined) {
         this.#result.kills += 1;
@@ -197,7 +211,7 @@ class Run {
     const missing = options.orders - simulation.accepted.filter((listing) => isFillable(state, listing, now)).length;
     if (missing <= 0) return;
     const signing: SigningContext = { world, state, random, now };
-    const tokens = random.shuffle(listableTokens(signing)).slice(0, Math.min(missing, LISTED_AT_ONCE_MAX));
+    const tokens = random.shuffle(listableTokens(signing)).slice(0, Math.min(missing, SIGNED_AT_ONCE_MAX));
     const height = await readHeight(world.chain);
     for (const { token, person } of tokens) {
       // A person who has recently raised their Seaport counter lists no token: a reorganisation could undo the raise, and an order that was
@@ -208,21 +222,37 @@ class Run {
     }
   }
 
+  /** Signs at most `most` further bids if fewer bids can be accepted than `options.bids`. */
+  async #bidMore(most: number): Promise<void> {
+    const { options, simulation, world, random } = this.#parts;
+    const state = simulation.state();
+    const height = await readHeight(world.chain);
+    const now = toSeconds(world.chain.clock());
+    const isWanted = (bid: Parameters<typeof isAcceptable>[1]) => isAcceptable(state, bid, now);
+    const missing = Math.min(most, options.bids - simulation.acceptedBids.filter(isWanted).length);
+    const signing = { world, state, random, now, height, reorgDepthMax: options.reorgDepthMax };
+    for (let signed = 0; signed < missing; signed += SIGNED_AT_ONCE_MAX)
+      await simulation.postBids((await signBids(signing, SIGNED_AT_ONCE_MAX)).filter(isWanted));
+  }
+
   /** Compares every service with the chain. Repeats the comparison of a service that differs, for at most `SETTLE_MS`. */
   async #check(height: number, isAfterKill: boolean): Promise<void> {
     const { books, followers, world } = this.#parts;
     const minedAt = performance.now();
     const orders = [...books.orders.values()];
     const verdicts = await askVerdicts(this.#endpoint, orders, height);
-    const fillable = [...verdicts.values()].filter((verdict) => verdict.fillable === true).length;
-    this.#result.fillable.least = Math.min(this.#result.fillable.least, fillable);
-    this.#result.fillable.most = Math.max(this.#result.fillable.most, fillable);
+    const bids = [...books.bids.values()];
+    const bidVerdicts = await askBidVerdicts(this.#endpoint, bids, height);
+    widen(this.#result.fillable, verdicts);
+    widen(this.#result.acceptable, bidVerdicts);
+    const checked = { height, orders, verdicts, bids, bidVerdicts };
     const checks = followers.map(async (follower) => {
       await follower.reach(height);
-      return { follower, compared: await this.#compareUntilEqual(follower, { height, orders, verdicts }) };
+      return { follower, compared: await this.#compareUntilEqual(follower, checked) };
     });
     for (const { follower, compared } of await Promise.all(checks)) {
       this.#result.listings += compared.listings;
+      this.#result.bids += compared.bids;
       this.#result.rightlyAbsent += compared.rightlyAbsent;
       this.#result.undecided += compared.undecided;
       this.#result.findings.push(
@@ -239,7 +269,7 @@ class Run {
     const deadline = performance.now() + SETTLE_MS;
     const tokens = await this.#drawTokens(at.height);
     for (;;) {
-      const compared = await this.#compare(follower, at);
+      const compared = await this.#compare(follower, at, tokens);
       compared.findings.push(...(await this.#compareOwners(follower, tokens, at.height)));
       const names = compared.findings.map(
         (finding) => `${follower.name} ${finding.kind} ${finding.collectionId} ${finding.asset}`,
@@ -253,8 +283,9 @@ class Run {
     }
   }
 
-  async #compare(follower: Follower, { orders, verdicts }: Checked): Promise<Compared> {
-    const total: Compared = { findings: [], listings: 0, rightlyAbsent: 0, undecided: 0 };
+  async #compare(follower: Follower, at: Checked, tokens: readonly HeldToken[]): Promise<Compared> {
+    const { orders, verdicts } = at;
+    let total: Compared = { findings: [], listings: 0, bids: 0, rightlyAbsent: 0, undecided: 0 };
     const api = follower.api();
     for (const { address } of this.#parts.world.collections) {
       const collectionId = `${CHAIN}_${address}`;
@@ -271,12 +302,38 @@ class Run {
       });
       if (!isComplete)
         compared.findings.push({ kind: 'wrong', collectionId, asset: '', detail: 'a source could not be read' });
-      total.findings.push(...compared.findings);
-      total.listings += compared.listings;
-      total.rightlyAbsent += compared.rightlyAbsent;
-      total.undecided += compared.undecided;
+      const drawn = tokens.filter(({ contract }) => contract === address);
+      total = addUp(addUp(total, compared), await this.#compareBids(follower, at, { collectionId, tokens: drawn }));
     }
     return total;
+  }
+
+  async #compareBids(
+    follower: Follower,
+    { bids, bidVerdicts }: Checked,
+    { collectionId, tokens }: { collectionId: string; tokens: readonly HeldToken[] },
+  ): Promise<Compared> {
+    const api = follower.api();
+    const readFrom = Date.now();
+    const rows = await api.bids(collectionId);
+    const topBids = await api.topBids(
+      collectionId,
+      tokens.map(({ tokenId }) => tokenId.toString()),
+    );
+    this.#result.topBids += topBids.length;
+    return compareBids({
+      collectionId,
+      rows,
+      topBids,
+      bids: bids.filter((bid) => bid.collectionId === collectionId),
+      verdicts: bidVerdicts,
+      isFor: ({ key }, tokenId) => {
+        const bid = this.#parts.books.bids.get(key);
+        return bid !== undefined && isBidFor(bid.wanted, tokenId);
+      },
+      readFrom,
+      readTo: Date.now(),
+    });
   }
 
   /** Draws tokens, and reads the owners of the ERC-721 tokens. An ERC-1155 token has the owner null, because it may have several holders. */
@@ -325,7 +382,13 @@ class Run {
   }
 }
 
-type Checked = { height: number; orders: readonly SignedOrder[]; verdicts: ReadonlyMap<string, Verdict> };
+type Checked = {
+  height: number;
+  orders: readonly SignedOrder[];
+  verdicts: ReadonlyMap<string, Verdict>;
+  bids: readonly SignedBid[];
+  bidVerdicts: ReadonlyMap<string, BidVerdict>;
+};
 type HeldToken = { contract: string; tokenId: bigint; owner: string | null; isSingle: boolean };
 
 /** Performs steps of the simulation until a block is mined. A step that only lists a token mines no block. */
@@ -343,11 +406,18 @@ function drawBlocks({ options, random }: RunParts, count: number): Map<number, n
   return new Map(drawn.toSorted((a, b) => a - b).map((block, index) => [block, index]));
 }
 
+/** Widens a range to the number of orders that can be filled. */
+function widen(range: { least: number; most: number }, verdicts: ReadonlyMap<string, Verdict>): void {
+  const fillable = [...verdicts.values()].filter((verdict) => verdict.fillable === true).length;
+  range.least = Math.min(range.least, fillable);
+  range.most = Math.max(range.most, fillable);
+}
+
 function summarize(durations: readonly number[]): RunResult['settledMs'] {
   const sorted = durations.toSorted((a, b) => a - b).map(Math.round);
   return { median: sorted[sorted.length >> 1] ?? 0, most: sorted.at(-1) ?? 0 };
 }
 
-function describeProgress({ blocks, listings, findings, kills, reorganisations }: RunResult): string {
-  return `${blocks} blocks, ${listings} listings, ${findings.length} findings, ${kills} kills, ${reorganisations} reorganisations`;
+function describeProgress({ blocks, listings, bids, findings, kills, reorganisations }: RunResult): string {
+  return `${blocks} blocks, ${listings} listings, ${bids} bids, ${findings.length} findings, ${kills} kills, ${reorganisations} reorganisations`;
 }

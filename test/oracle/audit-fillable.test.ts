@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startSimulation } from '../../devnet/devnet.ts';
+import { signBids } from '../../devnet/bids.ts';
+import { createRandom } from '../../devnet/random.ts';
 import { createIntakeClient } from '../../devnet/intake-client.ts';
 import { readHeight } from '../../devnet/chain.ts';
 import type { Simulation } from '../../devnet/simulation.ts';
@@ -23,7 +25,10 @@ import { startTestService } from '../support/service/service.ts';
 
 const ORDERS = 30;
 const STEPS = 25;
+const BIDS = 24;
+const BIDS_AT_ONCE = 4;
 const PATIENCE_MS = 60_000;
+const nowS = () => Math.floor(Date.now() / 1_000);
 
 forOneEngine('audit --fillable', (engine) => {
   // The inner suite stops its service before the database is removed.
@@ -48,6 +53,10 @@ forOneEngine('audit --fillable', (engine) => {
       simulation = started.simulation;
       await simulation.post(started.book);
       assert.deepEqual(simulation.rejected, []);
+      const signing = { world: network.world, state: simulation.state(), random: createRandom(3), now: nowS() };
+      const height = await readHeight(chain);
+      for (let signed = 0; signed < BIDS; signed += BIDS_AT_ONCE)
+        await simulation.postBids(await signBids({ ...signing, height, reorgDepthMax: 0 }, BIDS_AT_ONCE));
       for (let step = 0; step < STEPS; step += 1) await simulation.step();
       await settle();
     });
@@ -91,38 +100,47 @@ forOneEngine('audit --fillable', (engine) => {
     test('the audit finds no difference when the service lists exactly the orders that the chain can fill', async () => {
       const { code, printed, chains } = await audit();
       assert.equal(code, 0, printed);
-      const [{ collections, listings, findings, uncompared, undecided, rightlyAbsent }] = chains;
+      const [{ collections, listings, bids, findings, uncompared, undecided, rightlyAbsent }] = chains;
       assert.deepEqual(
         [collections, findings, uncompared, undecided],
         [simulation.world.collections.length, [], [], 0],
       );
-      assert.ok(listings > 0 && rightlyAbsent > 0, printed);
+      assert.ok(listings > 0 && bids > 0 && rightlyAbsent > 0, printed);
     });
 
-    test('the audit reports a filled listing, and an asset whose fillable order is not listed', async () => {
+    test('the audit reports a filled listing, an asset whose fillable order is not listed, and a bid that is hidden', async () => {
       const changed: string[] = [];
       await change(async (main) => {
-        for (const [set, where] of [
+        for (const [set, order, where] of [
           [
             `status = 'active', filled_quantity = 0, dormant = null, tx = null, ended_at = null`,
-            `status = 'filled' and quantity = 1 and expires_at > now() + interval '1 day'
+            'asc',
+            `side = 'ask' and status = 'filled' and quantity = 1 and expires_at > now() + interval '1 day'
             and not exists (select from main.book_order as other where other.collection_id = book_order.collection_id
               and other.token_id = book_order.token_id and other.id <> book_order.id)`,
           ],
           [
             `dormant = 'no-balance'`,
-            `status = 'active' and dormant is null and quantity = 1 and expires_at > now() + interval '1 day'
+            'desc',
+            `side = 'ask' and status = 'active' and dormant is null and quantity = 1 and expires_at > now() + interval '1 day'
             and not exists (select from main.book_order as other where other.collection_id = book_order.collection_id
               and other.token_id = book_order.token_id and other.id <> book_order.id)`,
           ],
         ] as const) {
           const rows = await main.query(
-            `update main.book_order set ${set} where id = (select id from main.book_order where ${where} order by id limit 1)
+            `update main.book_order set ${set} where id = (select id from main.book_order where ${where} order by id ${order} limit 1)
            returning collection_id, token_id`,
           );
           assert.equal(rows.length, 1, where);
           changed.push(`${rows[0]?.['collection_id']} ${rows[0]?.['token_id']}`);
         }
+        const [bid] = await main.query(
+          `update main.book_order set dormant = 'no-balance' where id = (
+             select id from main.book_order where side = 'bid' and status = 'active' and dormant is null
+               and expires_at > now() + interval '1 day' order by root is null, id limit 1)
+           returning collection_id, order_hash`,
+        );
+        changed.push(`${bid?.['collection_id']} bid ${bid?.['order_hash']}`);
       });
       const { code, printed, chains } = await audit('--sample', '0');
       assert.equal(code, 1, printed);
@@ -131,7 +149,7 @@ forOneEngine('audit --fillable', (engine) => {
         `${one['collectionId']} ${one['asset']}`,
       ]);
       assert.deepEqual(found.toSorted(), [
-        ['hidden', changed[1]],
+        ...[changed[1], changed[2]].toSorted().map((asset) => ['hidden', asset]),
         ['phantom', changed[0]],
       ]);
     });

@@ -20,6 +20,7 @@ test('a collection with more orders than the service returns is reported as too 
       hash: '0x02',
       isComplete: false,
       orders: [],
+      bids: [],
     }),
     clock: () => 0,
   });

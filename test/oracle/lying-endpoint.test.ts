@@ -29,6 +29,7 @@ describe('endpoints that lie', { concurrency: true }, () => {
           seed: 4,
           blocks: 3 * BLOCKS_OF_EACH,
           orders: ORDERS,
+          bids: 12,
           mirrorShare: 0.5,
           kills: 0,
           reorganisations: 1,

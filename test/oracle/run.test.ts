@@ -15,16 +15,18 @@ const REORGANISATIONS = 6;
 const REORG_DEPTH_MAX = 6;
 const BLOCKS = 24;
 const ORDERS = 30;
+const BIDS = 24;
 /** The share of the orders that only a marketplace reports. */
 const MIRROR_SHARE = 0.5;
 
-test('at every block, two services list exactly the orders that the chain can fill', async (t) => {
+test('at every block, two services list exactly the asks and the bids that the chain can fill', async (t) => {
   const services = createTwoServices({ seed: SEED, faultShare: FAULT_SHARE });
   try {
     const result = await runOracle({
       seed: SEED,
       blocks: BLOCKS,
       orders: ORDERS,
+      bids: BIDS,
       mirrorShare: MIRROR_SHARE,
       kills: KILLS,
       reorganisations: REORGANISATIONS,
@@ -42,6 +44,8 @@ test('at every block, two services list exactly the orders that the chain can fi
       { blocks: BLOCKS, digests: BLOCKS, kills: KILLS, reorganisations: REORGANISATIONS, deepest: REORG_DEPTH_MAX },
     );
     assert.ok(result.fillable.least >= ORDERS / 2, 'at some block less than half of the orders could be filled');
+    assert.ok(result.acceptable.least >= BIDS / 2, 'at some block less than half of the bids could be accepted');
+    assert.ok(result.bids > 0 && result.topBids > 0, 'no bid was compared');
     assert.ok(result.rightlyAbsent > 0, 'every order could be filled at every block');
   } finally {
     await services.close();

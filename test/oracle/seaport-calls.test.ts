@@ -16,6 +16,7 @@ import {
   encodeFulfilment,
   encodeOrderStatus,
   encodeOwnerOf,
+  encodeSale,
   nativePriceOf,
 } from '../../oracle/seaport-calls.ts';
 
@@ -50,6 +51,68 @@ const order = fc.record({
   signature: fc.integer({ min: 0, max: 300 }).chain(hex),
   numerator: fc.bigInt({ min: 1n, max: 2n ** 120n - 1n }),
   denominator: fc.bigInt({ min: 1n, max: 2n ** 120n - 1n }),
+});
+
+const bid = fc.record({
+  order,
+  wanted: fc.record({ itemType: fc.integer({ min: 2, max: 5 }), token: address, tokenId: uint, units: uint }),
+  at: fc.nat({ max: 4 }),
+  seller: address,
+  proof: fc.array(hex(32), { maxLength: 4 }),
+});
+
+test('the oracle encodes a sale to a bid as viem does', () => {
+  const { abi } = readSeaport();
+  fc.assert(
+    fc.property(bid, ({ order: { components, signature, numerator, denominator }, wanted, at, seller, proof }) => {
+      const { itemType, token, tokenId, units } = wanted;
+      const fees = components.consideration.map((item) => ({ ...item, itemType: 1 }));
+      const demanded = { itemType, token, identifierOrCriteria: 0n, startAmount: units, endAmount: units };
+      const index = Math.min(at, fees.length);
+      const consideration = fees.toSpliced(index, 0, { ...demanded, recipient: components.offerer });
+      const parameters = toWireComponents({ ...components, consideration });
+      const isOfSet = itemType > 3;
+      const resolver = { orderIndex: 0n, side: 1, index: BigInt(index), identifier: tokenId, criteriaProof: proof };
+      const ask = {
+        offerer: seller,
+        zone: zeroAddress,
+        offer: [{ ...demanded, itemType: isOfSet ? itemType - 2 : itemType, identifierOrCriteria: tokenId }],
+        consideration: [],
+        orderType: 0,
+        startTime: 0n,
+        endTime: 2n ** 256n - 1n,
+        zoneHash: zeroHash,
+        salt: 0n,
+        conduitKey: zeroHash,
+        totalOriginalConsiderationItems: 0n,
+      };
+      const part = (orderIndex: bigint, itemIndex: number) => [{ orderIndex, itemIndex: BigInt(itemIndex) }];
+      const expected = encodeFunctionData({
+        abi,
+        functionName: 'matchAdvancedOrders',
+        args: [
+          [
+            {
+              ...toOrder({ components: fromWireComponents(parameters), signature }),
+              numerator,
+              denominator,
+              extraData: '0x',
+            },
+            { parameters: ask, numerator: 1n, denominator: 1n, signature: '0x', extraData: '0x' },
+          ],
+          isOfSet ? [resolver] : [],
+          consideration.map((_, item) => ({
+            offerComponents: item === index ? part(1n, 0) : part(0n, 0),
+            considerationComponents: part(0n, item),
+          })),
+          seller,
+        ],
+      });
+      const sold = { seller, tokenId, units, proof };
+      assert.equal(encodeSale({ parameters, signature }, sold, { numerator, denominator }), expected);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('the oracle encodes a fulfilment as viem does', () => {
