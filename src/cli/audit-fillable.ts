@@ -1,4 +1,4 @@
-// `mercat audit --fillable`: the oracle compares the listings of `/v1` with the chain. The oracle shares no rule with the service.
+// `mercat audit --fillable`: the oracle compares the listings of `/v1`, and the bids, with the chain. The oracle shares no rule with the service.
 
 import { createHash } from 'node:crypto';
 import { auditFillable } from '../../oracle/audit.ts';
@@ -91,13 +91,14 @@ function describe(results: readonly ChainResult[], seed: string, stdout: Command
     result.chain,
     result.collections,
     result.listings,
+    result.bids,
     count(result, 'phantom') + count(result, 'unknown'),
     count(result, 'hidden'),
     count(result, 'wrong'),
     result.undecided,
     result.uncompared.length,
   ]);
-  const heads = ['chain', 'collections', 'listings', 'phantoms', 'hidden', 'wrong', 'undecided', 'unreadable'];
+  const heads = ['chain', 'collections', 'listings', 'bids', 'phantoms', 'hidden', 'wrong', 'undecided', 'unreadable'];
   const lines = [
     '',
     ...results.flatMap(({ chain, findings, uncompared, tooLarge }) => [

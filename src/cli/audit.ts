@@ -19,9 +19,9 @@ export const defineAudit: DefineCommand = (audit, io) => {
         'at a newer block. The blocks whose stored events make a token differ are read again, and corrected. Orders and tokens that cannot be read from the chain are counted separately.\n\nWith --replay no ' +
         'chain is queried. The stored log of chain events is applied to an empty database by the code that follows the ' +
         'chains, and everything that is derived from the log is compared with the stored data. Then the maintained figures of ' +
-        'all collections are counted again.\n\nWith --fillable the listings of a ' +
-        'random sample of the followed collections are read from /v1, and the chain is asked which orders it would fill ' +
-        '(eth_call of a fulfilment). Served listings that cannot be filled, and orders that can be filled and are not served, ' +
+        'all collections are counted again.\n\nWith --fillable the listings and bids of a ' +
+        'random sample of the followed collections are read, and the chain is asked which orders it would fill ' +
+        '(eth_call of a fulfilment). Served orders that cannot be filled, and orders that can be filled and are not served, ' +
         'are printed. With --fillable, --sample is the number of collections of each chain (default: 20).',
     )
     .option('--chain <chain>', 'only this chain')

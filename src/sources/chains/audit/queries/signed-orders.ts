@@ -53,6 +53,37 @@ export async function listUnexpiredOrders(
   return rows.map(decodeOwn);
 }
 
+const decodeBid = rowDecoder('signed bid', {
+  orderHash: column('order_hash', hex),
+  tokenId: column('token_id', nullable(assetId)),
+  root: nullable(hex),
+  bidder: column('seller', address),
+  price: column('price_raw', amount),
+  proceeds: column('proceeds_raw', amount),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  protocol: column('protocol_address', address),
+  units: column('quantity', amount),
+  terms: column('seaport', json('object', isObject)),
+});
+export type SignedBidRow = ReturnType<typeof decodeBid>;
+
+/** The signed bids that have started and not expired. Bids that were cancelled off the chain are left out, because the chain would still fill them. */
+export async function listUnexpiredBids(
+  db: Queryable,
+  collectionId: string,
+  { now, limit }: { now: number; limit: number },
+): Promise<SignedBidRow[]> {
+  const rows = await db.query(
+    `select order_hash, token_id, root, seller, price_raw, proceeds_raw, expires_at, protocol_address, quantity, seaport
+     from main.book_order as stored
+     where collection_id = $1 and side = 'bid' and (expires_at is null or expires_at > $2) and (starts_at is null or starts_at <= $2)
+       and order_hash is not null and not exists (select from main.order_cancel where order_id = stored.id)
+     order by id limit $3`,
+    [collectionId, new Date(now), limit],
+  );
+  return rows.map(decodeBid);
+}
+
 const decodeMirrored = rowDecoder('mirrored listing', {
   orderId: column('id', text),
   source: text,
