@@ -117,8 +117,8 @@ type Coverage = { result: { url: string; functions: { ranges: Range[] }[] }[] };
 /** A fault in a line that no step executes changes nothing that can be seen. Lines outside of functions are left out: all of a file that is imported are executed. */
 function findExecuted(copy: string): (fault: Fault) => boolean {
   const dir = path.join(copy, 'coverage');
-  const { status, stderr } = runModel(copy, values['case-steps'], { ...process.env, NODE_V8_COVERAGE: dir });
-  if (status !== 0) throw new Error(`a run without a fault fails: ${stderr.slice(-500)}`);
+  const { status, stdout } = runModel(copy, values['case-steps'], { ...process.env, NODE_V8_COVERAGE: dir });
+  if (status !== 0) throw new Error(`a run without a fault fails: ${stdout.slice(0, 2_000)}`);
   const loads = globSync('*.json', { cwd: dir }).flatMap((file) => {
     const { result } = JSON.parse(readFileSync(path.join(dir, file), 'utf8')) as Coverage;
     return result.map(({ url, functions }) => ({ url, ranges: functions.flatMap(({ ranges }) => ranges) }));

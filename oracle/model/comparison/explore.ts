@@ -11,6 +11,7 @@ import {
   openListings,
   salesOf,
   toAmount,
+  toRatio,
   tokensOf,
   tradeFigures,
   walletListings,
@@ -284,7 +285,7 @@ async function compareChange({ doors, reader }: Context, { id }: Collection): Re
   const point = data.find((one) => one.from === from);
   const [now, before] = [rawOf(stats['floor']), point?.floor.close?.raw ?? null];
   const isKnown = now !== null && before !== null;
-  return [isKnown ? Number(BigInt(now) - BigInt(before)) / Number(before) : null, served];
+  return [isKnown ? toRatio(BigInt(now) - BigInt(before), BigInt(before)) : null, served];
 }
 
 /** Whether the floors of a point begin with the last one of the point before, and lie within their range. */

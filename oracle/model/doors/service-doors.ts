@@ -61,7 +61,7 @@ const SETTINGS = {
 };
 const SERVER_ERROR = 500;
 const TASK_PATIENCE_MS = 120_000;
-const TASK_POLL_MS = 10;
+const TASK_POLL_MS = 30;
 const STREAM_PATIENCE_MS = 20_000;
 
 type Keys = { intake: string; orders: string; store: string; otherShop: string };
@@ -215,15 +215,17 @@ export class ServiceDoors {
 
   /** Runs tasks of the workers to their end, as `mercat sync NAME --once` does. */
   async runTasks(names: readonly string[], { mayFail = false } = {}): Promise<void> {
-    for (const name of names) {
-      const [before] = (await this.operate('sync.start', { name })) as TaskEnd[];
-      const deadline = performance.now() + TASK_PATIENCE_MS;
-      for (;;) {
-        const [task] = (await this.operate('sync.read', { name })) as TaskEnd[];
-        if (task && task.lastEnded !== before?.lastEnded && (mayFail || task.failures === 0)) break;
-        if (performance.now() > deadline) throw new Unavailable(`the task ${name} does not end`);
-        await delay(TASK_POLL_MS);
-      }
+    await Promise.all(names.map((name) => this.#runTask(name, mayFail)));
+  }
+
+  async #runTask(name: string, mayFail: boolean): Promise<void> {
+    const [before] = (await this.operate('sync.start', { name })) as TaskEnd[];
+    const deadline = performance.now() + TASK_PATIENCE_MS;
+    for (;;) {
+      await delay(TASK_POLL_MS);
+      const [task] = (await this.operate('sync.read', { name })) as TaskEnd[];
+      if (task && task.lastEnded !== before?.lastEnded && (mayFail || task.failures === 0)) return;
+      if (performance.now() > deadline) throw new Unavailable(`the task ${name} does not end`);
     }
   }
 

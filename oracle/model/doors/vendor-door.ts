@@ -98,7 +98,7 @@ export class VendorDoor {
       this.#isFollowed = true;
     }
     doors.advance(BREAKER_MS);
-    await doors.runTasks(TASKS, { mayFail: isCut });
+    for (const task of TASKS) await doors.runTasks([task], { mayFail: isCut });
     // Upstreams: "Only a list that is complete … retires listings."
     this.#possible = isCut ? [...this.#possible, ...this.#served.listings] : [];
     if (!isCut) [this.#stored, this.#readAt] = [this.#served.listings, doors.now];

@@ -2,7 +2,7 @@
 // bids for chains without endpoints, so no balance and no fill is known.
 
 import type { Reader } from './figures.ts';
-import { listingFigures, tokensOf } from './figures.ts';
+import { listingFigures, toRatio, tokensOf } from './figures.ts';
 import type { Collection, Token } from './market.ts';
 import { statusAt } from './market.ts';
 import type { EndStatus } from './records.ts';
@@ -65,7 +65,7 @@ export function topBidOfTrait(reader: Reader, collectionId: string, { name, valu
 export function spread(reader: Reader, collection: Collection): number | null {
   const { floorRaw } = listingFigures(reader, collection);
   const top = topBidOfCollection(reader, collection.id);
-  return floorRaw === null || top === null ? null : Number(floorRaw - top) / Number(floorRaw);
+  return floorRaw === null || top === null ? null : toRatio(floorRaw - top, floorRaw);
 }
 
 /** Bids: "all tokens that have these traits at the service". */

@@ -183,6 +183,11 @@ export function hasRisen({ market, now }: Reader, collection: Collection, length
   return last > total - last;
 }
 
+/** Explore, "Collections": "Spreads and changes have six decimals; further ones are cut off." */
+export function toRatio(part: bigint, whole: bigint): number {
+  return Number((part * 1_000_000n) / whole) / 1_000_000;
+}
+
 /** Null: unknown. */
 export function toNative(raw: bigint | null, chain: string): number | null {
   return raw === null ? null : Number(`${raw}e-${decimalsOf(chain)}`);
