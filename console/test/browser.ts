@@ -10,6 +10,7 @@ import { chooseTheme, isOfPolicy, launchFirefox } from './firefox.ts';
 
 /** Where Firefox is. Without it, the tests run in Chromium. */
 const FIREFOX = process.env['FIREFOX'];
+export const IS_FIREFOX = FIREFOX !== undefined;
 const EXECUTABLE = FIREFOX ?? process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

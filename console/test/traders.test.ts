@@ -95,6 +95,24 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.ok(marked.length > 0);
   });
 
+  test('the bars of the holders can be compared: the largest one is full', async () => {
+    const { page } = await app.open(`/c/${COLLECTION}?tab=holders`);
+    const widths = await page.evaluate<number[]>(
+      `Array.from(document.querySelectorAll('.panel:last-child .share-bar-track span'), ({ style }) => parseFloat(style.width))`,
+    );
+    assert.equal(widths[0], 100);
+    assert.ok(widths.length > 5 && widths.every((width) => width > 5), widths.join());
+  });
+
+  test('the table of tokens has all its columns inside', async () => {
+    const { page } = await app.open(`/c/${COLLECTION}?view=table`);
+    const [table, last] = await page.evaluate<[number, number]>(`[
+      document.querySelector('[role=table]').getBoundingClientRect().right,
+      Math.max(...Array.from(document.querySelectorAll('[role=cell], [role=columnheader]'), (cell) => cell.getBoundingClientRect().right)),
+    ]`);
+    assert.ok(last <= table, `${last} is right of ${table}`);
+  });
+
   test('the charts show the values at the pointer, with their units', async () => {
     const { page } = await app.newPage();
     for (const [tab, expected] of [

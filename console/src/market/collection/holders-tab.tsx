@@ -30,6 +30,7 @@ export function HoldersTab({ collection }: { collection: MarketCollection }) {
 }
 
 function Distribution({ holders, distribution }: { holders: number } & Pick<Holders, 'distribution'>) {
+  const greatest = Math.max(...distribution.map((range) => range.holders));
   return (
     <div class="panel">
       <h2 class="panel-title">{texts.holders.distribution}</h2>
@@ -47,7 +48,7 @@ function Distribution({ holders, distribution }: { holders: number } & Pick<Hold
               <td>{texts.holders.range(formatCount(from), to === null ? null : formatCount(to))}</td>
               <td>{formatCount(count)}</td>
               <td>
-                <ShareBar share={holders === 0 ? 0 : count / holders} />
+                <ShareBar count={count} all={holders} greatest={greatest} />
               </td>
             </tr>
           ))}
@@ -75,7 +76,7 @@ function Largest({ largest, tokens }: { tokens: number } & Pick<Holders, 'larges
               <td>{address === null ? texts.holders.custody(label ?? '') : <Account address={address} />}</td>
               <td>{formatCount(count)}</td>
               <td>
-                <ShareBar share={tokens === 0 ? 0 : count / tokens} />
+                <ShareBar count={count} all={tokens} greatest={largest[0]?.tokens ?? 0} />
               </td>
             </tr>
           ))}
@@ -85,13 +86,14 @@ function Largest({ largest, tokens }: { tokens: number } & Pick<Holders, 'larges
   );
 }
 
-function ShareBar({ share }: { share: number }) {
+/** The bar of the greatest count is full. As shares of all, the bars of the largest holders would all be too short to be compared. */
+function ShareBar({ count, all, greatest }: { count: number; all: number; greatest: number }) {
   return (
     <span class="share-bar">
       <span class="share-bar-track" aria-hidden="true">
-        <span style={{ width: `${share * 100}%` }} />
+        <span style={{ width: `${greatest === 0 ? 0 : (count / greatest) * 100}%` }} />
       </span>
-      <span class="share-bar-text">{formatShare(share)}</span>
+      <span class="share-bar-text">{formatShare(all === 0 ? 0 : count / all)}</span>
     </span>
   );
 }

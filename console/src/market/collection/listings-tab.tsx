@@ -215,7 +215,7 @@ const COLUMNS: readonly Column<Token>[] = [
     head: texts.listings.columns.lastSale,
     width: 'minmax(84px, 1fr)',
     isNumber: true,
-    from: 'desktop',
+    from: 'wide',
     cell: ({ lastSale }) =>
       lastSale ? <Price price={lastSale.price} isNativeOnly /> : <Unknown reason={shared.unknown.lastSale} />,
   },
@@ -231,7 +231,7 @@ const COLUMNS: readonly Column<Token>[] = [
     id: 'owner',
     head: texts.listings.columns.owner,
     width: 'minmax(96px, 1fr)',
-    from: 'desktop',
+    from: 'wide',
     cell: ({ owner }) =>
       owner.label === null ? <Account address={owner.address} reason={shared.unknown.owner} /> : owner.label,
   },
