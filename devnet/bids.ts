@@ -2,14 +2,15 @@
 // pay. A planner returns the calls to send and their effect on the recorded state (`Plan` in trades.ts).
 
 import type { Address } from 'viem';
-import { zeroAddress } from 'viem';
+import { keccak256, zeroAddress } from 'viem';
+import { toTokenRoot } from '../client/src/seaport.ts';
 import type { Bid, ChainState, Wanted } from './chain-state.ts';
 import { fillBid, isAcceptable, isOpen, operatorOf, spendable, unitPriceOf, unitsLeft } from './chain-state.ts';
 import { callOf } from './chain.ts';
 import type { SigningContext } from './listings.ts';
 import { collectionOf, drawEndTime, drawPrice, drawTerms, heldTokens, isSettled, listableTokens } from './listings.ts';
 import { buildBid, signBulk, signOrder, toOrder } from './orders.ts';
-import { toSetProof, toSetRoot } from './token-set.ts';
+import { toSetProof } from './token-set.ts';
 import type { Plan, Planner, PlanContext } from './trades.ts';
 import { pickOther } from './trades.ts';
 import type { Person } from './world.ts';
@@ -160,7 +161,7 @@ function toComponents(signing: SigningContext, person: Person, wanted: Wanted) {
     standard,
     units,
     tokenId: wanted.kind === 'item' ? wanted.tokenId : null,
-    root: wanted.kind === 'trait' ? toSetRoot(wanted.tokenIds) : null,
+    root: wanted.kind === 'trait' ? toTokenRoot(wanted.tokenIds, keccak256) : null,
     price: drawPrice(random, 'erc1155') * units,
     currency: world.protocol.wrapped.address,
     shares: [world.fees.own, collectionOf(world, contract).royalty],

@@ -1,15 +1,8 @@
-// The Merkle tree of the tokens that meet a bid, as seaport-js builds it. The leaves are the hashes of the token ids in the order of the hashes, the two hashes of a
+// Merkle proofs for the tokens that meet a bid (the root: `toTokenRoot` of client/src/seaport.ts). The tree is that of seaport-js. The leaves are the hashes of the token ids in the order of the hashes, the two hashes of a
 // pair are sorted too, and a node without a neighbour moves up unchanged.
 
 import type { Hex } from 'viem';
 import { concat, keccak256, numberToHex } from 'viem';
-
-/** The root that a bid names. `tokenIds` must not be empty. */
-export function toSetRoot(tokenIds: readonly bigint[]): Hex {
-  const [root] = toLevels(tokenIds).at(-1) ?? [];
-  if (root === undefined) throw new Error('a set has at least one token');
-  return root;
-}
 
 /** The hashes from which Seaport computes the root. Throws if the token is not one of the set. */
 export function toSetProof(tokenIds: readonly bigint[], tokenId: bigint): Hex[] {
