@@ -1,5 +1,5 @@
-// Merkle proofs for the tokens that meet a bid (the root: `toTokenRoot` of client/src/seaport.ts). The tree is that of seaport-js. The leaves are the hashes of the token ids in the order of the hashes, the two hashes of a
-// pair are sorted too, and a node without a neighbour moves up unchanged.
+// Merkle proofs for the tokens that meet a bid. The tree is the one of `toTokenRoot` (client/src/seaport.ts): the leaves are the hashes of the token ids in the
+// order of the hashes, the two hashes of a pair are sorted too, and a node without a neighbour moves up unchanged.
 
 import type { Hex } from 'viem';
 import { concat, keccak256, numberToHex } from 'viem';
