@@ -19,6 +19,7 @@ import { createChains } from '../../../src/platform/core/chains.ts';
 import type { Hex } from '../../../src/platform/core/evm.ts';
 import { ZERO_HASH } from '../../../src/platform/core/evm.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
+import { createAuditOperations } from '../../../src/sources/chains/audit/audit.ts';
 import { followOnce } from '../../../src/sources/chains/follower.ts';
 import type { Following, LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
@@ -119,6 +120,31 @@ forEachEngine('bids on a chain', (engine) => {
     const args = [order, resolvers, ZERO_HASH, zeroAddress];
     return callOf(world.people[seller], world.protocol.seaport, 'fulfillAdvancedOrder', args);
   };
+
+  test('the audit compares the status, the counter and the funds of bids with the chain', async () => {
+    const scene = await open();
+    const { db, following } = scene;
+    await fund(BIDDER, 2n * PRICE);
+    await following.settle();
+    const id = await submit(scene, await signBid({}));
+    await submit(scene, await signBid({ wanted: { tokenId: 77_777n } }));
+    const poor = await submit(scene, await signBid({ price: 2n * PRICE }));
+    await world.act(money('withdraw', BIDDER, PRICE));
+    await following.settle();
+    assert.equal(await stateOf(scene, poor), 'active no-balance');
+    const context = toContext(db, { clock: Date.now, settings: { RPC_URL_ETHEREUM: world.chain.url } });
+    const audit = async () => {
+      const report = await createAuditOperations(context, { pauseMs: 1 }).audit({ sample: 0, chain: 'ethereum' });
+      return [report.orders, report.differences.map(({ field }) => field).toSorted((a, b) => (a < b ? -1 : 1))];
+    };
+    assert.deepEqual(await audit(), [3, []]);
+    await db.query(`update main.book_order set status = 'cancelled' where id = $1`, [id]);
+    await db.query(`update main.funds set balance = balance - 1, allowance = 0`);
+    const fields = ['approved', 'approved', 'approved', 'balance', 'balance', 'balance', 'status'];
+    assert.deepEqual(await audit(), [3, fields]);
+    await db.query(`update main.book_order set dormant = null where id = $1`, [poor]);
+    assert.deepEqual((await audit())[1], [...fields.slice(0, 6), 'dormant', 'status']);
+  });
 
   test('a bid is dormant while the bidder lacks the money or the approval, and active again afterwards', async () => {
     const scene = await open();

@@ -15,11 +15,14 @@ type Token = { contract: Address; tokenId: AssetId; standard: TokenStandard };
 export class ChainFacts {
   readonly #contracts: ContractReads;
   readonly #block: number;
+  /** The currency of bids. */
+  readonly #currency: Address | null;
   readonly #reads = new Map<string, Promise<unknown>>();
 
-  constructor(contracts: ContractReads, block: number) {
+  constructor(contracts: ContractReads, { block, currency }: { block: number; currency: Address | null }) {
     this.#contracts = contracts;
     this.#block = block;
+    this.#currency = currency;
   }
 
   /** Null when the token has no owner. */
@@ -43,6 +46,16 @@ export class ChainFacts {
       this.#contracts.getApproved(contract, tokenId, this.#block),
     );
     return approvedAddress === operator;
+  }
+
+  /** What a bidder can pay: the balance of the currency, and how much of it the operator may spend. */
+  fundsOf(account: Address, operator: Address): Promise<{ balance: bigint; allowance: bigint }> {
+    const currency = this.#currency;
+    if (currency === null) throw new UnknownFact('the currency of bids');
+    return this.#once(`funds ${account} ${operator}`, async () => {
+      const [funds = null] = await this.#contracts.funds(currency, [{ account, operator }], this.#block);
+      return requireValue('funds', Promise.resolve(funds));
+    });
   }
 
   counterOf(protocol: Address, offerer: Address): Promise<bigint> {

@@ -137,7 +137,8 @@ async function compareStored<R>(
   { compare }: Comparison<R>,
   { cursor, rows, now }: Stored<R>,
 ): Promise<Map<string, Outcome>> {
-  const facts = new ChainFacts(context.reader.contracts, cursor.number);
+  const { contracts, chain } = context.reader;
+  const facts = new ChainFacts(contracts, { block: cursor.number, currency: chain.wrappedNative });
   const outcomes = new Map<string, Outcome>();
   const waiting = [...rows];
   const work = async () => {

@@ -126,7 +126,7 @@ create table main.last_buyer_floor (
 -- the chain log, the signed terms, and for a bid from the funds of its bidder. A row without `order_hash` was imported
 -- without a verified signature: its status is the imported status, or `expired` after the expiry time. The bids that
 -- marketplaces report are rows without `order_hash` too, with a `source`: so one statement finds the best bid for a token.
--- The id of a reported bid is `<chain>_<contract>_bid_<source>_<id>`.
+-- The id of a reported bid is `<chain>_<contract>_bid_<source>:<id>`.
 create table main.book_order (
   id               text collate "C" primary key,
   collection_id    text collate "C" not null,

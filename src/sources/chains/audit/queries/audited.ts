@@ -20,14 +20,18 @@ import {
   text,
   timestamp,
 } from '../../../../platform/database/rows.ts';
-import { LISTING_STATUSES } from '../../../../market/orders/order-id.ts';
+import { LISTING_STATUSES, ORDER_SIDES } from '../../../../market/orders/order-id.ts';
 
 const standard = nullable(oneOf(['erc721', 'erc1155']));
 
 const decodeOrder = rowDecoder('audited order', {
   orderId: column('id', text),
+  side: oneOf(ORDER_SIDES),
   contract: column('contract_address', address),
-  tokenId: column('token_id', assetId),
+  /** Null for a bid that several tokens meet. */
+  tokenId: column('token_id', nullable(assetId)),
+  /** The price of one unit. */
+  priceRaw: column('price_raw', amount),
   standard,
   seller: address,
   orderHash: column('order_hash', hex),
@@ -44,7 +48,10 @@ const decodeOrder = rowDecoder('audited order', {
   dormant: nullable(oneOf(['no-balance', 'not-approved'])),
   filledQuantity: column('filled_quantity', amount),
   endedAt: column('ended_at', nullable(timestamp)),
-  /** The stored balance of the seller. Null until the collection is followed and its backfill is complete. */
+  /** The stored funds of a bidder. Null while they are still to be read, and for an ask. */
+  funds: nullable(amount),
+  allowance: nullable(amount),
+  /** The stored balance of the seller of an ask. Null until the collection is followed and its backfill is complete. */
   balance: nullable(amount),
   /**
    * Whether the stored approvals allow the operator to transfer the token. Null if `balance` is null. If the operator is not known: false if
@@ -62,7 +69,7 @@ export type Sample = { seed: string; limit: number };
 
 export async function listOrderSample(db: Queryable, chain: string, { seed, limit }: Sample): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    `select id from main.book_order where chain = $1 and side = 'ask' and order_hash is not null order by md5($2 || id), id limit $3`,
+    `select id from main.book_order where chain = $1 and order_hash is not null order by md5($2 || id), id limit $3`,
     [chain, seed, limit],
   );
   return rows.map((row) => row.id);
@@ -71,6 +78,7 @@ export async function listOrderSample(db: Queryable, chain: string, { seed, limi
 export async function listAuditedOrders(db: Queryable, orderIds: readonly string[]): Promise<AuditedOrder[]> {
   const rows = await db.query(
     `select stored.*, cancel.created_at as off_chain_cancel_at, counted.counter as stored_counter,
+       funds.balance as funds, funds.allowance,
        case when follow.joined then coalesce((select quantity from main.holding
          where holding.collection_id = stored.collection_id and holding.token_id = stored.token_id
            and holder = stored.seller), 0) end as balance,
@@ -81,10 +89,14 @@ export async function listAuditedOrders(db: Queryable, orderIds: readonly string
            select operator from main.token_approval as approval
            where approval.collection_id = stored.collection_id and approval.token_id = stored.token_id)) end as approved
      from (select id, collection_id, chain, contract_address, token_id, standard, seller, order_hash, protocol_address, operator,
-         order_type, quantity, counter, expires_at, status, dormant, filled_quantity, ended_at
+         order_type, quantity, counter, expires_at, status, dormant, filled_quantity, ended_at, side, price_raw
        from main.book_order where id = any($1) and order_hash is not null) as stored
      left join main.follow on follow.collection_id = stored.collection_id
      left join main.order_cancel as cancel on cancel.order_id = stored.id
+     left join lateral (
+       select balance, allowance from main.funds where stored.side = 'bid' and funds.chain = stored.chain
+         and account = stored.seller and funds.operator = stored.operator order by block_number desc limit 1
+     ) as funds on true
      left join main.offerer_counter as counted on counted.chain = stored.chain
        and counted.protocol = stored.protocol_address and counted.offerer = stored.seller
      order by stored.id`,
