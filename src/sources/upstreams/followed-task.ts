@@ -108,6 +108,18 @@ export async function concludeListings(
   return true;
 }
 
+/** As `concludeListings`, for a list of all bids of the collection. */
+export async function concludeBids(
+  { follow, ingester, problems }: CollectionRun,
+  { source, gap }: Pick<ListingsEnd, 'source' | 'gap'>,
+): Promise<boolean> {
+  const { collectionId, chain } = follow;
+  if (gap !== null) problems.push(`${collectionId}: bids are incomplete: ${gap}`);
+  else if (await ingester.retireUnseenBids({ source, collectionId, chain })) return true;
+  else problems.push(describeDoubt(collectionId, 'bids'));
+  return false;
+}
+
 /** A list of at least this many rows counts as complete coverage of the listings even if one row was rejected. */
 const TOLERANT_ROWS_MIN = 10;
 /** A long list counts as complete coverage of the listings even if this share of its rows was rejected. */

@@ -101,6 +101,7 @@ type Dump = Record<string, Map<string, string>>;
 async function dump(db: Database): Promise<Dump> {
   const tables = {
     'indexer.listing': '{}',
+    'main.book_order': '{}',
     'indexer.sale': '{}',
     'indexer.token': '{updated_at}',
     'main.rate': '{updated_at,at}',

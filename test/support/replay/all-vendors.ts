@@ -16,6 +16,7 @@ import {
   LANTERNS,
   LANTERNS_SYMBOL,
   listingRow,
+  poolRow,
   magicEdenRoutes,
   saleRow,
 } from './magic-eden.ts';
@@ -73,6 +74,16 @@ export async function startVendorServers(
       hash: makeHash(n + 1),
       listedAt,
     }));
+    apes.offers = numbers.map((n) => ({
+      bidder: makeAddress(n % 5),
+      total: 10n ** 17n + BigInt(n),
+      hash: makeHash(n + 300_000),
+      madeAt: listedAt,
+    }));
+    book.pools.set(
+      LANTERNS_SYMBOL,
+      numbers.map((n) => poolRow(n)),
+    );
     const sold = numbers.slice(-salesUpTo);
     apes.sales = sold.map((n) => ({ tokenId: String(n), raw: 5n, tx: makeHash(70_000 + n), soldAt: listedAt + n }));
     book.listings.set(
@@ -198,13 +209,21 @@ async function findMissing(db: Database, n: number, eth: number): Promise<string
       source,
       id,
     );
+  const bidFor = (source: string, id: string) =>
+    has(
+      `select 1 from main.book_order where source = $1 and right(id, length($2)) = $2 and status = 'active'`,
+      source,
+      id,
+    );
   const sold = (tx: string) => has(`select 1 from indexer.sale where tx = $1`, tx);
   const known = (asset: string) => has(`select 1 from indexer.token where asset = $1 and name is not null`, asset);
   const arrived: Record<string, boolean> = {
     'opensea-listings': await listed('opensea', makeHash(n + 1)),
     'opensea-sales': await sold(makeHash(70_000 + n)),
+    'opensea-offers': await bidFor('opensea', makeHash(n + 300_000)),
     'opensea-tokens': await known(String(n)),
     'magic-eden-listings': await listed('magic-eden', addressOf('pda', n)),
+    'magic-eden-pools': await bidFor('magic-eden', addressOf('pool', n)),
     'magic-eden-sales': await sold(String(saleRow(n, 0)['signature'])),
     'magic-eden-asks': await listed('magic-eden', makeHash(n + 500_000)),
     'das-tokens': await known(addressOf('das', n)),

@@ -20,6 +20,8 @@ export type MagicEdenBook = {
   listings: Map<string, Json[]>;
   activities: Map<string, Json[]>;
   stats: Map<string, Json>;
+  /** Pools by symbol. */
+  pools: Map<string, Json[]>;
   /** Tokens by mint. */
   tokens: Map<string, Json>;
   /** Asks on EVM chains by contract. */
@@ -33,6 +35,7 @@ export function createMagicEdenBook(): MagicEdenBook {
     listings: new Map(),
     activities: new Map(),
     stats: new Map(),
+    pools: new Map(),
     tokens: new Map(),
     asks: new Map(),
     onListings: () => undefined,
@@ -43,6 +46,17 @@ export function createMagicEdenBook(): MagicEdenBook {
 export function addressOf(tag: string, number: number): string {
   return base58.encode(createHash('sha256').update(`${tag} ${number}`).digest());
 }
+
+const [POOL]: Json[] = parseFixture('magic-eden/pools.json').results;
+
+/** A pool that buys tokens of the lanterns. */
+export const poolRow = (number: number, more: Json = {}): Json => ({
+  ...POOL,
+  uuid: addressOf('pool', number),
+  poolKey: addressOf('pool', number),
+  spotPrice: 900_000_000 + number,
+  ...more,
+});
 
 const LISTING: Json = parseFixture('magic-eden/listings.json')[0];
 const SALE: Json = parseFixture('magic-eden/activities.json')[1];
@@ -121,6 +135,12 @@ export function magicEdenRoutes(book: MagicEdenBook): Route[] {
       origin: 'example',
       paging: { parameter: 'offset' },
       answer: ({ groups, query }) => page(book.activities.get(groups['symbol'] ?? ''), query, 100),
+    },
+    {
+      path: /\/v2\/mmm\/pools/,
+      origin: 'example',
+      paging: { parameter: 'offset' },
+      answer: ({ query }) => ({ results: page(book.pools.get(query.get('collectionSymbol') ?? ''), query, 100) }),
     },
     {
       path: /\/v2\/tokens\/(?<mint>[^/]+)/,

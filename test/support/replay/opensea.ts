@@ -27,6 +27,9 @@ export type ServedListing = {
   type?: string;
 };
 
+/** An offer for any token of the collection. `total`: what the bidder pays for all units, in base units. */
+export type ServedOffer = { bidder: string; total: bigint; hash: string; quantity?: number; madeAt?: number };
+
 export type ServedSale = {
   tokenId: string;
   raw: bigint;
@@ -44,6 +47,7 @@ export type ServedCollection = {
   standard?: TokenStandard;
   symbol: string;
   listings: ServedListing[];
+  offers?: ServedOffer[];
   sales: ServedSale[];
   tokens: string[];
   /** The floor, as it is written in the response. */
@@ -107,6 +111,21 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
       },
     },
     {
+      path: /\/api\/v2\/offers\/collection\/(?<slug>[^/]+)\/all/,
+      origin: 'schema',
+      paging,
+      answer: ({ groups, query }) => {
+        const served = bySlug(groups['slug']);
+        if (!served) return new ReplayResponse(404);
+        const { offers = [] } = served;
+        return toPage(
+          'offers',
+          offers.map((offer) => toOffer(offer, served)),
+          query,
+        );
+      },
+    },
+    {
       path: /\/api\/v2\/events\/collection\/(?<slug>[^/]+)/,
       origin: 'schema',
       paging,
@@ -161,6 +180,7 @@ function toPage(name: string, rows: readonly unknown[], query: URLSearchParams):
 const CONTRACT = parseFixture('opensea/contract.json');
 const COLLECTION = parseFixture('opensea/collection.json');
 const [LISTING] = parseFixture('opensea/listings.json').listings;
+const [OFFER] = parseFixture('opensea/offers.json').offers;
 const [SALE] = parseFixture('opensea/events.json').asset_events;
 const { nft: NFT } = parseFixture('opensea/nft.json');
 const [LISTED_NFT] = parseFixture('opensea/nfts.json').nfts;
@@ -243,6 +263,44 @@ function toListing(listing: ServedListing, served: ServedCollection): unknown {
     price: { current: { currency: symbol, decimals, value: total.toString() } },
     type: listing.type ?? 'basic',
     status,
+  };
+}
+
+/** The payment token of the fixture is the wrapped native currency of ApeChain. */
+function toOffer(
+  { bidder, total, hash, quantity = 1, madeAt = 1_763_000_000 }: ServedOffer,
+  served: ServedCollection,
+): unknown {
+  const { parameters } = OFFER.protocol_data;
+  const [payment] = parameters.offer;
+  const [wanted, fee] = parameters.consideration;
+  const ofAmount = (item: object, amount: bigint) => ({
+    ...item,
+    startAmount: amount.toString(),
+    endAmount: amount.toString(),
+  });
+  const units = BigInt(quantity);
+  return {
+    ...OFFER,
+    order_hash: hash,
+    chain: served.chain,
+    protocol_data: {
+      parameters: {
+        ...parameters,
+        offerer: bidder,
+        offer: [ofAmount(payment, total)],
+        consideration: [
+          { ...ofAmount(wanted, units), token: served.contract, recipient: bidder },
+          ofAmount(fee, (total / 100n / units) * units),
+        ],
+        startTime: String(madeAt),
+        endTime: String(madeAt + 86_400 * 365 * 20),
+      },
+    },
+    criteria: { collection: { slug: served.slug }, contract: { address: served.contract }, encoded_token_ids: '*' },
+    remaining_quantity: quantity,
+    order_created_at: madeAt,
+    price: { ...OFFER.price, value: total.toString() },
   };
 }
 

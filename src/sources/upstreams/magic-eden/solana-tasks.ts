@@ -1,4 +1,4 @@
-// Creates the tasks that mirror Magic Eden on Solana. They read the listings and sales of each collection that is followed under a symbol.
+// Creates the tasks that mirror Magic Eden on Solana. They read the listings, sales and pools of each collection that is followed under a symbol.
 // If no DAS endpoint is configured, a task also reads the tokens that readers viewed recently.
 
 import type { Follow } from '../../../market/follows/queries/follows.ts';
@@ -11,6 +11,7 @@ import {
   walkMagicEdenListings,
   walkMagicEdenSales,
 } from './solana.ts';
+import { walkMagicEdenPools } from './pools.ts';
 import type { MagicEdenCollection } from './solana.ts';
 import type { MagicEdenSettings } from './settings.ts';
 import { toKeyHeaders } from './settings.ts';
@@ -18,7 +19,7 @@ import { DAS } from '../das/assets.ts';
 import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
-import { beginWalk, concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { beginWalk, concludeBids, concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { beginSaleRead, concludeSaleRead, describeIncompleteSales } from '../sale-reads.ts';
 import type { WalkGap } from '../walk.ts';
 import type { ViewedTokensOptions } from '../viewed-tokens.ts';
@@ -28,6 +29,7 @@ import type { UpstreamContext } from '../context.ts';
 
 const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
+const POOLS_PERIOD_MS = 5 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
 /** Requests an hour: half of the 7,200 that Magic Eden allows each IP address without a key. */
@@ -61,6 +63,7 @@ export function createMagicEdenTasks(
       process: syncListings,
     }),
     createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, process: syncSales }),
+    createFollowedTask(context, { ...shared, name: 'magic-eden-pools', periodMs: POOLS_PERIOD_MS, process: syncPools }),
     // With a DAS endpoint this task is not needed: one response of DAS has many tokens with their owners.
     ...(isDasEnabled(context) ? [] : [createTokensTask(context, { upstream, isWanted })]),
   ];
@@ -118,6 +121,25 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const isKnown = stats.records.length > 0;
   const gap = end.gap ?? (isKnown || end.rows > 0 ? null : 'no listings, and the statistics were rejected');
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
+}
+
+/** The pools that buy tokens of the collection. They are the bids of Magic Eden that its API lists by collection. */
+async function syncPools(context: UpstreamContext, run: CollectionRun): Promise<void> {
+  const { upstream, follow, ingester, signal, problems } = run;
+  const collection = toCollection(follow);
+  if (collection === null) return;
+  const { gap, rows } = await ingester.ingestPages(walkMagicEdenPools(upstream, collection, { signal }), signal);
+  // The list of a symbol that Magic Eden does not know is empty too. Such a list must not retire the stored bids.
+  if (gap === null && rows === 0) {
+    const stats = await readMagicEdenStats(upstream, collection, { now: context.clock(), signal });
+    if (stats.records.length === 0) {
+      problems.push(
+        `${follow.collectionId}: no pools, and magic-eden has no statistics of the symbol ${collection.symbol}`,
+      );
+      return;
+    }
+  }
+  await concludeBids(run, { source: MAGIC_EDEN, gap });
 }
 
 /** Whether Magic Eden does not know the symbol. For such a symbol, the page that `readMagicEdenStats` returns is empty. */

@@ -1,7 +1,6 @@
 // Converts OpenSea's listings of a collection to records. A row is accepted only if its token, currency and price agree with the signed
 // order in the row. The seller is taken from the order.
 
-import { parseAmount } from '../../../platform/core/amount.ts';
 import type { Address } from '../../../platform/core/address.ts';
 import type { Hex } from '../../../platform/core/evm.ts';
 import { isPartialOrder } from '../../../platform/core/seaport.ts';
@@ -29,6 +28,7 @@ import {
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
+import { readOrderAmount, readOrderEnd, readOrderHash, readOrderSeconds, readOrderStatus } from './order-fields.ts';
 import { createPageReader, walkParsed } from './pages.ts';
 import type { OpenSeaCollection, OpenSeaContract } from './names.ts';
 import { isNativeSymbol, isNativeToken, isOpenSeaChain, OPENSEA } from './names.ts';
@@ -124,23 +124,14 @@ export function parseOpenSeaListings(
   );
 }
 
-const STATUSES: Readonly<Record<string, string>> = {
-  ACTIVE: 'active',
-  FULFILLED: 'filled',
-  EXPIRED: 'expired',
-  CANCELLED: 'cancelled',
-};
-
 function toListings(
   row: VendorRow,
   contract: OpenSeaContract,
   { begunBy, onOffer }: Required<Begun & Watch>,
 ): SourceRecord[] {
   if (!isOpenSeaChain(requiredText(row, 'chain'), contract.chain)) return [];
-  const openSeaStatus = requiredText(row, 'status');
-  // An inactive order cannot be filled now. OpenSea lists it as active when it can be filled again.
-  if (openSeaStatus === 'INACTIVE') return [];
-  const status = STATUSES[openSeaStatus] ?? rejectRow('status', 'is unknown');
+  const status = readOrderStatus(row);
+  if (status === null) return [];
   const type = requiredText(row, 'type');
   if (type === 'english') rejectUnsupported('type', 'is an auction, which has no fixed price');
   const order = toRow(toRow(row['protocol_data'], 'protocol_data')['parameters'], 'parameters');
@@ -148,9 +139,9 @@ function toListings(
   checkAsset(row, offer);
   if (offer.contract !== contract.contractAddress) return [];
   onOffer(offer);
-  if (readSeconds(order, 'startTime') * 1_000 > begunBy) return [];
+  if (readOrderSeconds(order, 'startTime') * 1_000 > begunBy) return [];
   const priceRaw = readUnitPrice(row, order, { contract, offered: offer.amount });
-  const expiresAt = readEnd(order);
+  const expiresAt = readOrderEnd(order);
   return [
     {
       kind: 'listing',
@@ -165,7 +156,7 @@ function toListings(
       seller: requiredAddress(order, 'offerer', 'evm'),
       status,
       timestamp: toTime(
-        optionalInteger(row, 'order_created_at') ?? readSeconds(order, 'startTime'),
+        optionalInteger(row, 'order_created_at') ?? readOrderSeconds(order, 'startTime'),
         'order_created_at',
       ),
       ...(expiresAt !== null && { expiresAt }),
@@ -200,11 +191,8 @@ function readSignedTerms(
   };
 }
 
-const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
-
 function readIdentity(row: VendorRow, { chain }: OpenSeaContract): { id: string; orderHash: string } {
-  const orderHash = requiredText(row, 'order_hash').toLowerCase();
-  if (!ORDER_HASH.test(orderHash)) rejectRow('order_hash', 'is not a hash');
+  const orderHash = readOrderHash(row);
   return { id: toListingIdOfOrder({ source: OPENSEA, chain: chain.id, orderHash }), orderHash };
 }
 
@@ -222,8 +210,8 @@ function readOffer(order: VendorRow): Offer {
   const item = toRow(items[0], 'offer[0]');
   const type = requiredInteger(item, 'itemType');
   if (type !== ERC721 && type !== ERC1155) rejectUnsupported('offer[0].itemType', 'is not a single token');
-  const amount = readAmount(item, 'startAmount');
-  if (amount === 0n || readAmount(item, 'endAmount') !== amount)
+  const amount = readOrderAmount(item, 'startAmount');
+  if (amount === 0n || readOrderAmount(item, 'endAmount') !== amount)
     rejectRow('offer[0]', 'is not a fixed amount of a token');
   if (type === ERC721 && amount !== 1n) rejectRow('offer[0].startAmount', 'is not 1');
   return {
@@ -255,7 +243,7 @@ function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: 
     rejectUnsupported('price.current.currency', 'is another currency');
   if (requiredInteger(price, 'decimals') !== chain.decimals)
     rejectRow('price.current.decimals', 'are not the decimals of the native currency');
-  const value = readAmount(price, 'value');
+  const value = readOrderAmount(price, 'value');
   if (value === 0n) rejectRow('price.current.value', 'is zero');
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));
   if (remaining <= 0n || remaining > offered)
@@ -285,8 +273,8 @@ function sumPayments(order: VendorRow, { chain }: OpenSeaContract): { start: big
     const item = toRow(value, 'consideration[]');
     if (requiredInteger(item, 'itemType') > ERC20) rejectUnsupported('consideration', 'includes a token');
     currencies.add(requiredAddress(item, 'token', 'evm'));
-    start += readAmount(item, 'startAmount');
-    end += readAmount(item, 'endAmount');
+    start += readOrderAmount(item, 'startAmount');
+    end += readOrderAmount(item, 'endAmount');
   }
   const [currency, ...others] = currencies;
   if (others.length > 0) rejectRow('consideration', 'is in several currencies');
@@ -297,23 +285,6 @@ function sumPayments(order: VendorRow, { chain }: OpenSeaContract): { start: big
 
 function divideUp(total: bigint, count: bigint): bigint {
   return (total + count - 1n) / count;
-}
-
-function readAmount(row: VendorRow, field: string): bigint {
-  return parseAmount(requiredText(row, field)) ?? rejectRow(field, 'is not an amount in digits');
-}
-
-function readSeconds(order: VendorRow, field: string): number {
-  const text = requiredText(order, field);
-  return /^\d{1,78}$/.test(text) ? Number(text) : rejectRow(field, 'is not a time in digits');
-}
-
-const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
-
-/** Returns null for a time in the year 9999 or later, because such a time stands for an order without an end. */
-function readEnd(order: VendorRow): string | null {
-  const seconds = readSeconds(order, 'endTime');
-  return seconds >= ENDLESS_S ? null : toTime(seconds, 'endTime');
 }
 
 function toListingRow(order: VendorRow): VendorRow {

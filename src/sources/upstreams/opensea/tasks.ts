@@ -1,10 +1,11 @@
-// The tasks that mirror OpenSea: the record of each followed collection, its tokens, its listings and its sales. They share the hourly
+// The tasks that mirror OpenSea: the record of each followed collection, its tokens, its listings, its offers and its sales. They share the hourly
 // budget of the key.
 
 import type { Follow } from '../../../market/follows/queries/follows.ts';
 import type { AssetId } from '../../../platform/core/address.ts';
 import { CollectionRefresh } from './collection-sync.ts';
 import { ListingRefresh } from './listing-refresh.ts';
+import { walkOpenSeaOffers } from './offers.ts';
 import { walkOpenSeaSales } from './sales.ts';
 import { OPENSEA } from './names.ts';
 import type { OpenSeaProcess, OpenSeaRun } from './run.ts';
@@ -12,7 +13,7 @@ import { isAtOpenSea, withCollection } from './run.ts';
 import type { OpenSeaAccess } from './settings.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
-import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { concludeBids, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import { beginSaleRead, concludeSaleRead, describeIncompleteSales } from '../sale-reads.ts';
 import { TokenWalk } from '../token-walk.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
@@ -24,6 +25,8 @@ const COLLECTIONS_PERIOD_MS = 15 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
 const LISTINGS_PERIOD_MS = 5 * 60_000;
 const SALES_PERIOD_MS = 5 * 60_000;
+/** Longer than that of listings: a collection may have thousands of offers, and the listings share the budget. */
+const OFFERS_PERIOD_MS = 15 * 60_000;
 /**
  * The deadline of a run over all followed collections. The hourly budget may make such a run take hours. Each request has a deadline of its
  * own.
@@ -78,6 +81,7 @@ export function createOpenSeaTasks(
     task('opensea-collections', COLLECTIONS_PERIOD_MS, (_, run) => collections.refresh(context, run)),
     task('opensea-listings', LISTINGS_PERIOD_MS, (_, run) => listings.refresh(context, run)),
     task('opensea-sales', SALES_PERIOD_MS, syncSales),
+    task('opensea-offers', OFFERS_PERIOD_MS, syncOffers),
     task('opensea-tokens', TOKENS_PERIOD_MS, syncTokens, TOKENS_DEADLINE_MS),
     createViewedTokensTask(context, {
       name: 'opensea-shown-tokens',
@@ -111,6 +115,13 @@ async function syncSales(context: UpstreamContext, run: OpenSeaRun): Promise<voi
   const problem = describeIncompleteSales(run, read, end);
   if (problem !== null) run.problems.push(problem);
   await concludeSaleRead(run, read, { end, isFromBeginning: true });
+}
+
+async function syncOffers({ clock }: UpstreamContext, run: OpenSeaRun): Promise<void> {
+  const { upstream, collection, ingester, signal } = run;
+  const offers = walkOpenSeaOffers(upstream, collection, { begunBy: clock(), signal });
+  const { gap } = await ingester.ingestPages(offers, signal);
+  await concludeBids(run, { source: OPENSEA, gap });
 }
 
 async function refreshTokens(run: OpenSeaRun, assets: readonly AssetId[]): Promise<void> {

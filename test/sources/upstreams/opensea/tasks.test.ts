@@ -122,6 +122,36 @@ forOneEngine('OpenSea', (engine) => {
       .toSorted((a, b) => (a.total < b.total ? -1 : 1))
       .map(({ hash, tokenId, total, seller }) => [hash, tokenId, `${total}`, `${total}`, seller, 'active']);
 
+  test('the offers of a followed collection are stored as reported bids, and an offer that OpenSea lists no more is retired', async (t) => {
+    const market = makeMarket(1);
+    const offer = (n: number) => ({
+      bidder: makeAddress(n),
+      total: 10n ** 17n + BigInt(n),
+      hash: makeHash(n),
+      madeAt: LISTED_AT,
+    });
+    market.offers = [1, 2, 3].map(offer);
+    const { done, run, replay } = await start(t, market);
+    await collect(APES.contract);
+    await follow({ slug: APES.slug });
+    const bids = async () =>
+      (await db.query(`select reported_hash, source, status, price_raw from main.book_order order by price_raw`)).map(
+        (row) => [row['reported_hash'], row['source'], row['status']],
+      );
+    assert.deepEqual([(await done('offers')).changed, (await done('offers')).changed], [3, 0]);
+    assert.deepEqual(
+      await bids(),
+      [1, 2, 3].map((n) => [makeHash(n), 'opensea', 'active']),
+    );
+    market.offers = [offer(1), offer(3)];
+    assert.equal((await done('offers')).retired, 1);
+    assert.deepEqual((await bids())[1], [makeHash(2), 'opensea', 'cancelled']);
+    replay.fail('server-error');
+    market.offers = [];
+    assert.notEqual((await run('offers')).kind, 'done');
+    assert.equal((await bids()).filter(([, , status]) => status === 'active').length, 2, 'a failure retired offers');
+  });
+
   test('the slug of a followed contract is found, and all data of the collection is stored', async (t) => {
     const market = makeMarket(450);
     const { done, replay } = await start(t, market);
