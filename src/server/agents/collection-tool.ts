@@ -68,10 +68,11 @@ function toReport({ chains }: ToolContext, { detail, provenance }: { detail: Jso
 
 /**
  * Returns the value of a figure from `stats`. The value of the figure `volume.allTime` is `stats.volume.allTime`. If the value is a price,
- * its decimal value is returned.
+ * its decimal value is returned. The value of a bid is its proceeds.
  */
 function valueOf(stats: Json, figure: string): Json {
-  const value = figure.split('.').reduce<Json>((one, name) => memberOf(one, name), stats);
+  const found = figure.split('.').reduce<Json>((one, name) => memberOf(one, name), stats);
+  const value = figure === 'topBid' ? memberOf(found, 'proceeds') : found;
   return hasMembers(value) ? memberOf(value, 'decimal') : value;
 }
 

@@ -78,8 +78,8 @@ export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
 /** The members of every result that describe the state of its data. */
 const STATE = ['degraded', 'readAt'];
 
-/** The rows of a list unless the agent asks for more. A row of a token with its traits has about 1,200 characters, and an agent reads them all. */
-export const ROWS_DEFAULT = 8;
+/** The rows of a list unless the agent asks for more. A row of a token with its traits, its listing and its top bid has about 1,800 characters, and an agent reads them all. */
+export const ROWS_DEFAULT = 6;
 
 export const PAGE_ARGUMENTS: ArgumentSchemas = {
   limit: { type: 'integer', minimum: 1, maximum: 100 },

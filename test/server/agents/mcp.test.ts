@@ -53,7 +53,7 @@ describe('the MCP server', () => {
     ],
     list_wallet: [
       { address: seller, chain: 'ethereum' },
-      `/explore/v1/wallets/${seller}/tokens?chain=ethereum&limit=8`,
+      `/explore/v1/wallets/${seller}/tokens?chain=ethereum&limit=6`,
     ],
     list_activity: [
       { collection: COLLECTION, kinds: 'list,sale', limit: 3 },
@@ -181,6 +181,7 @@ describe('the MCP server', () => {
         ['supply', stats.supply, 'tokens'],
         ['owners', stats.owners, 'owners'],
         ['listedCount', stats.listedCount, 'listings'],
+        ['topBid', stats.topBid.proceeds.decimal, 'ETH'],
       ],
     );
     assert.deepEqual(
@@ -188,7 +189,9 @@ describe('the MCP server', () => {
       figures.map(({ kind, source, complete }: any) => ({ kind, source, complete })),
     );
     const withoutTime = new Set(['unknown', 'snapshot', 'imported']);
-    assert.ok(data.figures.every(({ kind, at }: any) => withoutTime.has(kind) || at !== null));
+    // When a marketplace last reported its bid is not stored.
+    const timed = data.figures.filter(({ figure }: any) => figure !== 'topBid');
+    assert.ok(timed.every(({ kind, at }: any) => withoutTime.has(kind) || at !== null));
     assert.deepEqual([data.buyerFloor.raw, data.askFloor.raw], [floors.buyerFloor.raw, floors.askFloor.raw]);
     assert.ok(BigInt(data.buyerFloor.raw) > BigInt(data.askFloor.raw));
   });
@@ -218,7 +221,7 @@ describe('the MCP server', () => {
       ['search', {}, /q is required$/],
       ['get_collection', { collection: 5 }, /collection must be text$/],
       ['list_sales', { id: COLLECTION }, /id is not an argument. The arguments are collection, limit, cursor$/],
-      ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId$/],
+      ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId, token$/],
       ['list_collections', { chain: 'Ethereum' }, /chain must be one of solana, ethereum, [a-z, ]+$/],
       ['list_collections', { cursor: 'abc' }, /^Argument cursor is not a cursor of this list$/],
       ['list_wallet', { address: 'me' }, /^Argument address is not an EVM or Solana address$/],
@@ -239,6 +242,16 @@ describe('the MCP server', () => {
     for (const collection of ['../../status', `${COLLECTION}/floor`, `${COLLECTION}?limit=1`, '%2e%2e', '#']) {
       assert.match(await client.error('list_listings', { collection }), /^Collection not found/, collection);
     }
+  });
+
+  test('get_order passes the token for which a seller wants the proof of a bid', async () => {
+    assert.match(
+      await client.error('get_order', { orderId, token: '249' }),
+      /token is only for a bid that several tokens meet/,
+    );
+    const { data } = await service.ok(`/explore/v1/orders?side=bid&kind=trait&collection=${COLLECTION}&limit=1`);
+    const bid = { orderId: data[0].orderId, token: '249' };
+    assert.match(await client.error('get_order', bid), /token is only for a bid of this service/);
   });
 
   test('a tool that does not exist is an error of the protocol', async () => {
