@@ -2,6 +2,7 @@
 // code is 0 if every aim is reached, 1 if an aim is missed or could not be measured, and 2 for an unknown name.
 
 import { cpus, totalmem } from 'node:os';
+import { benchBids } from './reads/bids.ts';
 import { benchCommands } from './commands/commands.ts';
 import { benchCitus } from './large/citus.ts';
 import { benchConsole } from './reads/console.ts';
@@ -55,6 +56,7 @@ const BENCHMARKS = {
   'large-following': benchLargeFollowing,
   churn: benchChurn,
   explore: benchExplore,
+  bids: benchBids,
   start: benchStart,
   commands: benchCommands,
   store: benchStore,
