@@ -172,7 +172,7 @@ function toLog(
   args: Record<string, Hex>,
   data: Hex,
 ): FakeLog {
-  const topics = encodeEventTopics({ abi: EVENTS, eventName, args } as never);
+  const topics = encodeEventTopics({ abi: EVENTS, eventName, args });
   return { address, topics: topics.flat().filter((topic) => topic !== null), data, logIndex: 0 };
 }
 
