@@ -8,6 +8,7 @@ import { WHY_NO_BROWSER, visit } from './browser.ts';
 import { DESKTOP, setUpConsole } from './set-up.ts';
 
 const ETHER = 10n ** 18n;
+const BUSY_MS = 24_000;
 
 describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, () => {
   const app = setUpConsole();
@@ -172,6 +173,26 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
       reads.filter((read) => read.some((id) => ids.has(id))).map((read) => read.filter((id) => ids.has(id)).sort()),
       [[...ids].sort()],
     );
+  });
+
+  test('a busy page with much live data causes at most 40 requests a minute', async () => {
+    const { page } = await app.newPage();
+    const { open } = watchStreams(page);
+    await visit(page, `${app.service.url}/t/ethereum/${subject.address}/1`);
+    await until(() => open.size === 1);
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/')) reads.push(request.url());
+    });
+    const begin = performance.now();
+    for (let price = 3n; performance.now() - begin < BUSY_MS; price += 1n) {
+      await app.service.load([subject.listing('1', price * ETHER)]);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const seconds = (performance.now() - begin) / 1_000;
+    assert.ok(reads.length >= 3, `only ${reads.length} requests: nothing was read again`);
+    // The first read of each of the three comes at once.
+    assert.ok(reads.length <= 3 + seconds * (40 / 60), `${reads.length} requests in ${seconds} s: ${reads.join(' ')}`);
   });
 
   test('nothing is read again by time while the stream is open, and everything while it is away', async () => {

@@ -40,9 +40,11 @@ export const ALL_KINDS: readonly ActivityKind[] = [
 
 /**
  * The shortest time between two reads of a list of one page. For a list of n pages, the time is n times as long, because the read of each
- * page is a request that counts towards the rate limit of the client address.
+ * page is a request that counts towards the rate limit of the client address. If a console page has more live data than two such lists, all of it
+ * waits longer: together it causes at most 40 requests a minute.
  */
 const REFRESH_MS = 3_000;
+const REFRESHED_AT_ONCE = 2;
 /** The shortest times of data that is large and changes little with each event. */
 const SLOW_MS: Readonly<Record<string, number>> = {
   history: 60_000,
@@ -188,9 +190,17 @@ function refreshSoon(query: Query, offset: string): void {
   const known = waiting.get(queryHash);
   waiting.set(queryHash, known !== undefined && known > offset ? known : offset);
   if (known !== undefined) return;
-  const period = (SLOW_MS[nameOf(query)] ?? REFRESH_MS) * countPages(query);
+  const period = periodOf(query);
   const last = readAt.get(queryHash) ?? -Infinity;
   setTimeout(() => void refresh(query), Math.max(0, last + period - performance.now()));
+}
+
+function periodOf(query: Query): number {
+  const slow = SLOW_MS[nameOf(query)];
+  if (slow !== undefined) return slow * countPages(query);
+  const others = listActive().filter((one) => nameOf(one) in TOUCHES && !(nameOf(one) in SLOW_MS));
+  const pages = others.reduce((sum, one) => sum + countPages(one), 0);
+  return REFRESH_MS * Math.max(countPages(query), pages / REFRESHED_AT_ONCE);
 }
 
 async function refresh(query: Query): Promise<void> {

@@ -36,7 +36,7 @@ const LATEST_SALES: ActivityFilter = { kinds: ['sale'] };
 const LISTINGS_PER_PAGE = 100;
 
 /** The shortest time between two reads of names. Without it, each event of a busy market would cause a request for the name of its token. */
-const NAMES_MS = 2_000;
+const NAMES_MS = 3_000;
 
 type TokenNames = { chain: string; address: string; tokenId: string };
 
