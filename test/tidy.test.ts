@@ -211,7 +211,7 @@ const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
     broken: [{ name: 'a.ts', text: `import { encodeFunctionData } from 'viem';` }],
   },
   'the rules of the model know nothing of how they are compared': {
-    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?!\.\/)/, /^(?!model\/rules\/)/),
+    rule: onlyIn(/(?<!')(?:from|import)\s*\(?\s*'(?!\.\/)/, /^(?!model\/rules\/)/),
     broken: [{ name: 'model/rules/a.ts', text: `import { isSame } from '../comparison/check.ts';` }],
   },
 };

@@ -4,12 +4,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Hex } from 'viem';
-import { encodeFunctionData, zeroAddress } from 'viem';
+import { encodeFunctionData, keccak256, zeroAddress } from 'viem';
+import { toTokenRoot } from '../../client/src/seaport.ts';
 import { createRandom } from '../../devnet/random.ts';
 import { heldTokens } from '../../devnet/listings.ts';
 import type { SignedOrder } from '../../devnet/orders.ts';
 import { buildBid, signOrder, toOrder, toWireComponents } from '../../devnet/orders.ts';
-import { toSetProof, toSetRoot } from '../../devnet/token-set.ts';
+import { toSetProof } from '../../devnet/token-set.ts';
 import type { LocalNetwork } from '../../devnet/devnet.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { startTestDevnet } from '../support/chain/devnet.ts';
@@ -61,7 +62,7 @@ forOneEngine('proofs of a bid', (engine) => {
         offerer: bidder.address,
         contract: collections[0]?.address ?? zeroAddress,
         tokenId: null,
-        root: toSetRoot(tokenIds),
+        root: toTokenRoot(tokenIds, keccak256),
         price: PRICE,
         currency: protocol.wrapped.address,
         shares: [network.world.fees.own],
@@ -138,7 +139,8 @@ forOneEngine('proofs of a bid', (engine) => {
       const { status, body } = await submit(bid, [1n, 2n, 4n]);
       assert.deepEqual([status, body.error.code], [422, 'criteria_not_valid']);
       assert.ok(
-        body.error.message.includes(toSetRoot([1n, 2n, 3n])) && body.error.message.includes(toSetRoot([1n, 2n, 4n])),
+        body.error.message.includes(toTokenRoot([1n, 2n, 3n], keccak256)) &&
+          body.error.message.includes(toTokenRoot([1n, 2n, 4n], keccak256)),
       );
     });
   });

@@ -139,7 +139,7 @@ test('a walk reads all pages of offers', async (t) => {
     total: 10n ** 17n,
     hash: makeHash(n + 1),
   }));
-  const { upstream } = await start(t, [{ ...makeMarket(0), offers }]);
+  const { upstream } = await start(t, [makeMarket({ offers })]);
   const hashes = new Set<unknown>();
   const pages = walkOpenSeaOffers(upstream, apes, { begunBy: AT });
   for (;;) {
