@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import type { RequestOptions, Server } from 'node:http';
+import type { IncomingMessage, RequestOptions, Server } from 'node:http';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -19,7 +19,7 @@ import { startTestService } from '../../../test/support/service/service.ts';
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { ChainDoor } from './chain-door.ts';
 import { toCsv } from './csv.ts';
-import { Unavailable } from '../errors.ts';
+import { Difference, Unavailable } from '../errors.ts';
 import type { MarketRecord } from '../rules/records.ts';
 import type { RestartStep } from '../steps.ts';
 import { VendorDoor } from './vendor-door.ts';
@@ -60,6 +60,8 @@ const SETTINGS = {
   STORE_RATE_LIMIT: '100000',
 };
 const SERVER_ERROR = 500;
+/** Decision 0011: "JSON of 1 KiB or more". */
+const LARGE_CHARACTERS = 1_024;
 const TASK_PATIENCE_MS = 120_000;
 const TASK_POLL_MS = 30;
 const STREAM_PATIENCE_MS = 20_000;
@@ -313,7 +315,7 @@ export class ServiceDoors {
 
   async post(path: string, body: object): Promise<Response> {
     this.responses += 1;
-    const options = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const options = { method: 'POST', headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip' } };
     const { status, text: received } = await send(this.#url(path), options, JSON.stringify(body));
     if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
     return { status, body: JSON.parse(received) };
@@ -468,10 +470,31 @@ function send(
     const call = request({ agent: AGENT, ...to, ...options }, (response) => {
       const decoder = DECODERS[response.headers['content-encoding'] ?? '']?.();
       text(decoder ? response.pipe(decoder) : response).then(
-        (received) => resolve({ status: response.statusCode ?? 0, etag: response.headers.etag ?? '', text: received }),
+        (received) => {
+          const wrong = codingError(response, { ...to, ...options }, received);
+          if (wrong !== null) reject(new Difference(wrong));
+          else resolve({ status: response.statusCode ?? 0, etag: response.headers.etag ?? '', text: received });
+        },
         (error: unknown) => reject(new Unavailable(`${String(to.path)}: ${String(error)}`)),
       );
     });
     call.on('error', (error) => reject(new Unavailable(`${String(to.path)}: ${error.message}`))).end(body);
   });
+}
+
+/**
+ * Operation: responses are "compressed for clients that accept br, zstd or gzip". Decision 0011: a response with a strong ETag is not encoded, and "responses to POST are never
+ * compressed". Null if this is so.
+ */
+function codingError(
+  { statusCode, headers }: IncomingMessage,
+  { method, path: target, headers: sent }: RequestOptions,
+  received: string,
+): string | null {
+  const served = headers['content-encoding'];
+  if (method !== 'GET') return served === undefined ? null : `${method} ${target} is compressed: ${served}`;
+  const accepted = (sent as Record<string, string>)['accept-encoding'] ?? 'identity';
+  const isLarge = statusCode === 200 && received.length >= LARGE_CHARACTERS && !headers.etag?.startsWith('"');
+  if (!isLarge || accepted === 'identity' || served !== undefined) return null;
+  return `GET ${target} is not compressed for ${accepted}: ${received.length} characters`;
 }
