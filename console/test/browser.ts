@@ -64,7 +64,8 @@ export async function openPage(browser: Browser, { width, scheme, isTouch = fals
   });
   page.on('requestfailed', (request) => {
     // When the browser leaves a page, the page cancels its open requests. These requests are not errors.
-    if (!/ABORTED/.test(request.failure()?.errorText ?? '')) errors.push(`failed: ${request.url()}`);
+    const { errorText = '' } = request.failure() ?? {};
+    if (!/ABORT/.test(errorText)) errors.push(`failed: ${request.url()} ${errorText}`);
   });
   return { page, context, errors };
 }
