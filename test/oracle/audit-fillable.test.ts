@@ -148,10 +148,11 @@ forOneEngine('audit --fillable', (engine) => {
         one['kind'],
         `${one['collectionId']} ${one['asset']}`,
       ]);
-      assert.deepEqual(found.toSorted(), [
-        ...[changed[1], changed[2]].toSorted().map((asset) => ['hidden', asset]),
-        ['phantom', changed[0]],
-      ]);
+      const [phantom, ...hidden] = changed;
+      assert.deepEqual(
+        new Set(found.map((one: string[]) => one.join(' '))),
+        new Set([`phantom ${phantom}`, ...hidden.map((asset) => `hidden ${asset}`)]),
+      );
     });
 
     test('the audit does not compare a collection when the endpoint serves another chain', async () => {

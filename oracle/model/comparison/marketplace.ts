@@ -45,6 +45,15 @@ function collectionChecks(context: Context, id: string): Check[] {
   const assets = isEvm(collection) ? EVM_TOKENS : MINTS;
   return [
     single(base, () => views.detail(reader, collection), toDetail),
+    {
+      // Endpoint rule 5: `meta` is "absent on a healthy response".
+      path: `${base}/listings (members)`,
+      of: id,
+      compare: async () => [
+        ['data', 'pagination'],
+        Object.keys((await doors.get(`${base}/listings?limit=1`)).body as object).toSorted(),
+      ],
+    },
     single(`${base}/floor`, () => views.floor(reader, collection), toFloor),
     {
       path: `${base}/listings`,
