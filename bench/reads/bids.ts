@@ -104,8 +104,7 @@ async function measureRequests(url: string, set: BidsSet): Promise<void> {
 /** Draws what the next round reads. */
 function createDraw({ collectionIds, tokens, wallets }: BidsSet) {
   const random = new Random('bids');
-  const some = <T>(from: readonly T[], count: number): T[] =>
-    Array.from({ length: count }, () => random.pick(from));
+  const some = <T>(from: readonly T[], count: number): T[] => Array.from({ length: count }, () => random.pick(from));
   return {
     collections: () => some(collectionIds, COLLECTIONS_OF_PAGE),
     tokens: () => some(tokens, TOKENS_OF_BATCH),
