@@ -8,13 +8,14 @@ import type { Clock } from '../../platform/core/clock.ts';
 import { toCollectionId } from '../../platform/core/collection.ts';
 import type { Queryable, Statements } from '../../platform/database/port.ts';
 import { findFollow } from '../follows/queries/follows.ts';
+import { evaluateBidsOf } from './evaluate.ts';
 import type { OrderKey } from './order-id.ts';
 import { toBidId, toOrderId, toOrderKeyText } from './order-id.ts';
 import { lockBooks, refreshBookAssets, refreshTopBids } from './queries/book-figures.ts';
 import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { Funds, FundsKey } from './queries/funds.ts';
-import { upsertFunds } from './queries/funds.ts';
+import { hasOtherFunds, listCollectionsOfOpenBids, upsertFunds } from './queries/funds.ts';
 import { retireBidsOfOwnOrder } from './queries/reported-bids.ts';
 import type { SignedOrder } from './queries/stored-orders.ts';
 import { insertSignedOrder, listOrderIdsByHash } from './queries/stored-orders.ts';
@@ -83,10 +84,10 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     context.listTokensWithTraits,
   );
   const newOrder = toNewOrder({ chain, order, signed, terms, protocol });
-  const stored = await storeOrder(context, newOrder, { chain, tokens, checks, now });
+  const { order: stored, collectionIds } = await storeOrder(context, newOrder, { chain, tokens, checks, now });
   await context.retireMirroredListings([stored], now);
   await context.copyCatalog();
-  context.onChanged({ collectionIds: new Set([stored.collectionId]), kinds: new Set(['order']) });
+  context.onChanged({ collectionIds, kinds: new Set(['order']) });
   return stored;
 }
 
@@ -186,13 +187,13 @@ const ATTEMPTS_MAX = 8;
 /**
  * Checks the order by calls to its chain, and inserts it. If a block is applied between the calls and the insert, both are repeated.
  * Without the repetition, an order that ended in this block could be stored as active: the calls read the state before this block, and the
- * block was applied when the order was not stored yet.
+ * block was applied when the order was not stored yet. Returns the collections whose orders may have changed.
  */
 async function storeOrder(
   { main }: OrderContext,
   order: NewSignedOrder,
   { chain, tokens, checks, now }: { chain: Chain; tokens: TokenSet | null; checks: ChainChecks | null; now: number },
-): Promise<SignedOrder> {
+): Promise<{ order: SignedOrder; collectionIds: Set<string> }> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = checks && (await findChainCursor(main, order.chain));
     // If no block of the chain was read, the collection is not followed any more, and the order is rejected below.
@@ -202,11 +203,16 @@ async function storeOrder(
       // The cursor is locked until the commit, so that no block is applied between the checks and the insert.
       const cursor = await findChainCursor(tx, order.chain, 'for share');
       if (checks && cursor?.hash !== before?.hash) return null;
-      await lockBooks(tx, [order.collectionId]);
+      // The funds also judge the other bids of the bidder, if they could not be read before.
+      const isNews = funds !== null && (await hasOtherFunds(tx, order.chain, funds));
+      const others = isNews ? await listCollectionsOfOpenBids(tx, order.chain, order.seller) : [];
+      await lockBooks(tx, [order.collectionId, ...others]);
       if (tokens) await insertTokenSet(tx, order.collectionId, tokens);
       await retireBidsOfOwnOrder(tx, order, now);
       if (funds && before) await upsertFunds(tx, { chain: order.chain, block: before.number }, [funds]);
-      return insertChecked(tx, order, { followed: checks !== null, now });
+      const inserted = await insertChecked(tx, order, { followed: checks !== null, now });
+      if (isNews) await evaluateBidsOf(tx, order.chain, [order.seller], now);
+      return { order: inserted, collectionIds: new Set([order.collectionId, ...others]) };
     });
     if (stored) return stored;
   }

@@ -21,6 +21,7 @@ import { ZERO_HASH } from '../../../src/platform/core/evm.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { createAuditOperations } from '../../../src/sources/chains/audit/audit.ts';
 import { followOnce } from '../../../src/sources/chains/follower.ts';
+import { RpcFailure } from '../../../src/sources/chains/rpc/rpc-failure.ts';
 import type { Following, LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 import type { BidOptions } from '../../support/chain/signed-orders.ts';
@@ -314,6 +315,25 @@ forEachEngine('bids on a chain', (engine) => {
     assert.notEqual(id, '');
     await scene.following.settle();
     assert.equal(await stateOf(scene, id), 'active no-balance');
+  });
+
+  test('funds that are read for a new bid judge the other bids of the bidder too, if they could not be read before', async () => {
+    const scene = await open();
+    await fund(BIDDER, PRICE);
+    await scene.following.settle();
+    const id = await submit(scene, await signBid({}));
+    await world.act(money('withdraw', BIDDER, 1n));
+    await scene.following.settle();
+    await world.act(money('deposit', BIDDER, 1n));
+    const { contracts } = scene.following.reader;
+    const failing = Object.assign(Object.create(contracts), {
+      funds: () => Promise.reject(new RpcFailure('call-failed')),
+    });
+    const reader = Object.create(scene.following.reader, { contracts: { value: failing } });
+    await followOnce({ ...scene.following.context, reader });
+    assert.equal(await stateOf(scene, id), 'active no-balance');
+    await submit(scene, await signBid({ price: 1n }));
+    assert.equal(await stateOf(scene, id), 'active');
   });
 
   test('the funds of bidders are read after many blocks were read at once, and are followed as long as a bid is open', async () => {

@@ -50,6 +50,30 @@ export async function upsertFunds(tx: Queryable, { chain, block }: AtBlock, read
   );
 }
 
+/** Whether the newest stored funds of the key are others than these, or are still to be read. False if none are stored. */
+export async function hasOtherFunds(
+  db: Queryable,
+  chain: string,
+  { account, operator, funds }: FundsKey & { funds: Funds },
+): Promise<boolean> {
+  const [newest] = await db.query<{ differs: boolean }>(
+    `select balance is distinct from $4::numeric or allowance is distinct from $5::numeric as differs from main.funds
+     where chain = $1 and account = $2 and operator = $3 order by block_number desc limit 1`,
+    [chain, account, operator, funds.balance.toString(), funds.allowance.toString()],
+  );
+  return newest?.differs ?? false;
+}
+
+/** The collections of the open bids of an account. */
+export async function listCollectionsOfOpenBids(db: Queryable, chain: string, account: Address): Promise<string[]> {
+  const rows = await db.query(
+    `select distinct collection_id as id from main.book_order
+     where side = 'bid' and seller = $2 and status = 'active' and chain = $1 and order_hash is not null`,
+    [chain, account],
+  );
+  return rows.map((row) => decodeId(row).id);
+}
+
 /** The accounts whose funds are followed on the chain. */
 export async function listFundedAccounts(db: Queryable, chain: string): Promise<Set<Address>> {
   const rows = await db.query(`select distinct account from main.funds where chain = $1`, [chain]);
