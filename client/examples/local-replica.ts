@@ -127,8 +127,8 @@ export class Replica {
       this.#run('delete from collection where id = ?', collectionId);
       for (const table of TABLES_OF_COLLECTION) this.#run(`delete from ${table} where collection = ?`, collectionId);
     } else if (kind === 'reorg') for (const voided of activity.voids ?? []) this.#void(voided, offset);
-    else this.#putEvent(activity);
-    if (kind === 'mint' || kind === 'transfer' || kind === 'burn') this.#put('unread', [collectionId, token, offset]);
+    else if (kind === 'sale' || MOVES.has(kind)) this.#putEvent(activity);
+    if (MOVES.has(kind)) this.#put('unread', [collectionId, token, offset]);
   }
 
   #void(voided: string, since: string): void {
@@ -206,6 +206,7 @@ export class Replica {
   }
 }
 
+const MOVES: ReadonlySet<Activity['kind']> = new Set(['mint', 'transfer', 'burn'] as const);
 const ENDS: ReadonlySet<Activity['kind']> = new Set(['fill', 'cancel', 'expire', 'invalidate'] as const);
 
 if (import.meta.main) {
