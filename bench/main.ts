@@ -3,6 +3,7 @@
 
 import { cpus, totalmem } from 'node:os';
 import { benchBids } from './reads/bids.ts';
+import { benchBusy } from './reads/busy.ts';
 import { benchCommands } from './commands/commands.ts';
 import { benchCitus } from './large/citus.ts';
 import { benchConsole } from './reads/console.ts';
@@ -39,6 +40,7 @@ import { runBenchmarks } from './support/verdict.ts';
 
 const BENCHMARKS = {
   hot: benchHotListings,
+  busy: benchBusy,
   limits: benchSharedLimits,
   workers: benchWorkers,
   citus: benchCitus,

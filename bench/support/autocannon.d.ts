@@ -24,6 +24,8 @@ declare module 'autocannon' {
     requests?: Request[];
     /** Requests a second over all connections. Without it, as many requests as possible are sent. */
     overallRate?: number;
+    /** How many threads send the requests. Without it, the thread of the caller. */
+    workers?: number;
   };
   export default function autocannon(options: Options): Promise<Result>;
 }
