@@ -165,8 +165,8 @@ test('the replay server also serves operations that the service does not call', 
     const answer = await fetch(url);
     return { status: answer.status, text: await answer.text() };
   };
-  const pools = `${replay.url}/v2/mmm/pools?collectionSymbol=okay_bears`;
-  const good = { status: 200, text: readPayload(`${ME}/v2_mmm_pools.json`) };
+  const pools = `${replay.url}/v2/mmm/token/6eGfgGuxA1pBtTX4k2oubpa6m1Z3eaJUBxgtZFB7sjZA/pools`;
+  const good = { status: 200, text: readPayload(`${ME}/v2_mmm_token_mint_address_pools.json`) };
   assert.deepEqual(await fetchText(pools), good);
   replay.fail('server-error', { times: 1 });
   assert.equal((await fetchText(pools)).status, 500);
