@@ -177,7 +177,7 @@ const FIRST_SEARCH = 100;
 
 /**
  * The tokens that the account holds, by the logs of the followed chains, and for which somebody else has bid, each with its top bid, the best first. The tokens of
- * the collections with the highest bids are searched first, until no other token can have a better bid than the rows of the page.
+ * the collections with the highest bids are searched first, until no other token can come before the rows of the page.
  */
 export async function listOffers(
   db: Queryable,
@@ -188,7 +188,7 @@ export async function listOffers(
     .map(decodeHeld)
     .map((row): Held => ({ ...row, chain: row.collectionId.slice(0, row.collectionId.indexOf('_')) }))
     .filter(({ chain }) => chains.includes(chain) && (after === null || chain >= after.chain))
-    .sort((a, b) => compare(a.chain, b.chain) || compare(b.most, a.most));
+    .sort((a, b) => compareOffers(toBest(a), toBest(b)));
   let offers: Offer[] = [];
   for (let searched = 0, size = FIRST_SEARCH; searched < held.length; searched += size, size *= 2) {
     const part = held.slice(searched, searched + size);
@@ -206,13 +206,15 @@ export async function listOffers(
       compareOffers,
     );
     const [last, next] = [offers[limit - 1], held[searched + size]];
-    if (last && next && (last.chain < next.chain || (last.chain === next.chain && last.bid.proceeds > next.most)))
-      break;
+    if (last && next && compareOffers(last, toBest(next)) < 0) break;
   }
   return offers.slice(0, limit);
 }
 
 type Place = { chain: string; collectionId: string; asset: string; bid: { proceeds: bigint } };
+
+/** The first place that the offer for a token can have. */
+const toBest = ({ most, ...place }: Held): Place => ({ ...place, bid: { proceeds: most } });
 
 const toOffer = ({ proceeds, ...place }: OfferPosition): Place => ({ ...place, bid: { proceeds: BigInt(proceeds) } });
 
