@@ -25,14 +25,7 @@ const RATIO_AIM = 0.95;
 const UNCHANGED_AIM = 1;
 
 export async function benchHotListings(): Promise<void> {
-  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
-  const service = await startServer(['service'], { DATA_DIR: dir, PORT: '0' });
-  try {
-    await new SocketIntake(path.join(dir, 'mercat.sock')).import(
-      toAsync(toChunks(listedCollection())),
-      { format: 'ndjson' },
-      () => undefined,
-    );
+  await withListedService(async (service, dir) => {
     const page = (limit: number) => `/v1/collections/bench/listings?limit=${limit}`;
     const plain = { 'accept-encoding': 'identity' };
     const { etag } = await request(service.url + page(25), plain);
@@ -44,6 +37,20 @@ export async function benchHotListings(): Promise<void> {
       { name: '25 rows, 304', path: page(25), headers: { ...plain, 'if-none-match': etag }, aim: UNCHANGED_AIM },
     ];
     for (const variant of variants) await benchVariant(service, variant, dir);
+  });
+}
+
+/** Starts the service with the collection of `listedCollection` and without rate limits, and stops it after `work`. `dir` is removed then. */
+export async function withListedService(work: (service: MeasuredServer, dir: string) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  const service = await startServer(['service'], { DATA_DIR: dir, PORT: '0' });
+  try {
+    await new SocketIntake(path.join(dir, 'mercat.sock')).import(
+      toAsync(toChunks(listedCollection())),
+      { format: 'ndjson' },
+      () => undefined,
+    );
+    await work(service, dir);
   } finally {
     await service.stop();
     rmSync(dir, { recursive: true, force: true });
