@@ -7,11 +7,12 @@ import type { Token } from '../../../client/src/market.ts';
 import { toVisible } from '../format/strangers-text.ts';
 import { tokenName } from '../market/token-name.ts';
 import { Choice, TextField } from '../parts/field.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Row } from '../parts/row.tsx';
 import type { BidDraft } from './actions.ts';
 import type { ChainAccess } from './chain.ts';
 import type { Duration } from './order-form.tsx';
-import { DURATIONS_S, DurationField, OrderForm, readPrice, useRoyalty } from './order-form.tsx';
+import { DURATIONS_S, DurationField, readPrice, useRoyalty } from './order-form.tsx';
 import { describeAmount } from './seaport.ts';
 import { texts } from './texts.ts';
 
@@ -54,9 +55,10 @@ export function BidDialog({ token, access, isErc1155, isOwn, onSubmit, onClose }
     onSubmit({ wanted, units, price, royalty: royalty.data, durationS: DURATIONS_S[duration] });
   };
   return (
-    <OrderForm
+    <FormDialog
       title={texts.bid.title}
       submitText={texts.bid.submit}
+      closeText={texts.form.close}
       isReady={price === null || royalty.data !== undefined}
       onSubmit={submit}
       onClose={onClose}
@@ -121,6 +123,6 @@ export function BidDialog({ token, access, isErc1155, isOwn, onSubmit, onClose }
         </dl>
       )}
       <p class="muted">{texts.bid.note}</p>
-    </OrderForm>
+    </FormDialog>
   );
 }

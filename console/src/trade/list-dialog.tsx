@@ -7,13 +7,14 @@ import type { Address } from 'viem';
 import type { Token } from '../../../client/src/market.ts';
 import { tokenName } from '../market/token-name.ts';
 import { TextField } from '../parts/field.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Row } from '../parts/row.tsx';
 import type { ListingDraft } from './actions.ts';
 import { readIsApproved } from './actions.ts';
 import type { ChainAccess } from './chain.ts';
 import { WALLET } from './connection.ts';
 import type { Duration } from './order-form.tsx';
-import { DURATIONS_S, DurationField, OrderForm, readPrice, useRoyalty } from './order-form.tsx';
+import { DURATIONS_S, DurationField, readPrice, useRoyalty } from './order-form.tsx';
 import { describeAmount } from './seaport.ts';
 import { texts } from './texts.ts';
 
@@ -45,9 +46,10 @@ export function ListDialog({ token, access, isErc1155, onSubmit, onClose }: List
     onSubmit({ contract, tokenId, isErc1155, price, royalty: royalty.data, durationS: DURATIONS_S[duration] });
   };
   return (
-    <OrderForm
+    <FormDialog
       title={texts.form.title(tokenName(token))}
       submitText={texts.form.submit}
+      closeText={texts.form.close}
       isReady={price === null || royalty.data !== undefined}
       onSubmit={submit}
       onClose={onClose}
@@ -77,6 +79,6 @@ export function ListDialog({ token, access, isErc1155, onSubmit, onClose }: List
         </dl>
       )}
       {approval.data !== undefined && <p class="muted">{approval.data ? texts.form.signature : texts.form.approval}</p>}
-    </OrderForm>
+    </FormDialog>
   );
 }

@@ -1,10 +1,8 @@
 // The parts that the forms of a new listing and of a new bid have in common.
 
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import type { Address } from 'viem';
 import { parseAmount } from '../../../client/src/market.ts';
-import { Dialog } from '../parts/dialog.tsx';
 import { Choice } from '../parts/field.tsx';
 import { readRoyalty } from './actions.ts';
 import type { ChainAccess } from './chain.ts';
@@ -16,40 +14,6 @@ export type Duration = keyof typeof texts.form.durations;
 const DAY_S = 86_400;
 export const DURATIONS_S: Record<Duration, number> = { day: DAY_S, week: 7 * DAY_S, month: 30 * DAY_S };
 const DURATIONS = (['day', 'week', 'month'] as const).map((value) => ({ value, name: texts.form.durations[value] }));
-
-type OrderFormProps = {
-  title: string;
-  submitText: string;
-  isReady: boolean;
-  onSubmit: () => void;
-  onClose: () => void;
-  children: ComponentChildren;
-};
-
-export function OrderForm({ title, submitText, isReady, onSubmit, onClose, children }: OrderFormProps) {
-  return (
-    <Dialog title={title} isOpen onClose={onClose}>
-      <form
-        class="dialog-body"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
-      >
-        {children}
-        <div class="button-row">
-          <button type="button" class="button" onClick={onClose}>
-            {texts.form.close}
-          </button>
-          <button type="submit" class="button button-primary" disabled={!isReady}>
-            {submitText}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
 
 export function DurationField({ value, onChange }: { value: Duration; onChange: (value: Duration) => void }) {
   return <Choice label={texts.form.duration} name="duration" value={value} options={DURATIONS} onChange={onChange} />;

@@ -1,12 +1,11 @@
 // The bar that changes all selected products at once, and what the last change has done, with its undo.
 
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ProductSummary } from '../../../../client/src/store.ts';
 import { describeFailedChange } from '../../data/errors.ts';
 import { useSaving } from '../../data/use-saving.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Choice, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { CheckIcon, CloseIcon, WarningIcon } from '../../parts/icons.tsx';
 import { useStore } from '../../shell/store.ts';
 import { texts as shared } from '../../texts.ts';
@@ -230,7 +229,13 @@ function StockForm({ count, onClose, onSubmit }: StockFormProps) {
     else onSubmit('set' in change ? { set: change.set } : change, reason.trim());
   };
   return (
-    <FormDialog title={t.stockTitle(count)} onClose={onClose} onSubmit={submit}>
+    <FormDialog
+      title={t.stockTitle(count)}
+      submitText={t.apply}
+      closeText={texts.cancel}
+      onClose={onClose}
+      onSubmit={submit}
+    >
       <TextField
         label={texts.stock.amounts.adjustment}
         hint={t.stockHint}
@@ -268,7 +273,7 @@ function TextForm({ title, label, hint, onClose, onSubmit }: TextFormProps) {
     else onSubmit(text.trim());
   };
   return (
-    <FormDialog title={title} onClose={onClose} onSubmit={submit}>
+    <FormDialog title={title} submitText={t.apply} closeText={texts.cancel} onClose={onClose} onSubmit={submit}>
       <TextField label={label} hint={hint} error={error} name="value" value={text} isRequired onChange={setText} />
     </FormDialog>
   );
@@ -289,7 +294,13 @@ function CollectionForm({ count, onClose, onSubmit }: CollectionFormProps) {
     else onSubmit(slug.trim(), mode);
   };
   return (
-    <FormDialog title={t.collectionTitle(count)} onClose={onClose} onSubmit={submit}>
+    <FormDialog
+      title={t.collectionTitle(count)}
+      submitText={t.apply}
+      closeText={texts.cancel}
+      onClose={onClose}
+      onSubmit={submit}
+    >
       <Choice
         label={t.collection}
         name="mode"
@@ -310,37 +321,5 @@ function CollectionForm({ count, onClose, onSubmit }: CollectionFormProps) {
         onChange={setSlug}
       />
     </FormDialog>
-  );
-}
-
-type FormDialogProps = {
-  title: string;
-  onClose: () => void;
-  onSubmit: () => void;
-  children: ComponentChildren;
-};
-
-function FormDialog({ title, onClose, onSubmit, children }: FormDialogProps) {
-  return (
-    <Dialog title={title} isOpen onClose={onClose}>
-      <form
-        class="dialog-body"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
-      >
-        {children}
-        <div class="button-row">
-          <button type="button" class="button" onClick={onClose}>
-            {texts.cancel}
-          </button>
-          <button type="submit" class="button button-primary">
-            {t.apply}
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }
