@@ -4,10 +4,11 @@
 import type { Pool } from 'pg';
 import { describeError } from '../../core/errors.ts';
 
-/** The period at which the write-ahead log is measured. The log can exceed its limit by the bytes that are written within one period. */
+/**
+ * The period at which the write-ahead log is measured and the tables are checked. The log can exceed its limit by the bytes that are written within
+ * one period. Without statistics, PostgreSQL takes a hundred times as long for some reads of a table that an import has just filled.
+ */
 const PERIOD_MS = 5_000;
-/** Number of periods between two checks of the tables. */
-const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
   /** A checkpoint is written after this many bytes of write-ahead log. This limits disk use and recovery time. */
@@ -22,7 +23,6 @@ export class Upkeep {
   readonly #pool: Pool;
   readonly #onFailure: (line: string) => void;
   #timer: NodeJS.Timeout | undefined;
-  #periods = 0;
   #isRunning = false;
   #lastFailure = '';
 
@@ -45,9 +45,7 @@ export class Upkeep {
     this.#isRunning = true;
     try {
       await boundLog(this.#pool, DEFAULT_LIMITS);
-      const isTableCheck = this.#periods % PERIODS_PER_TABLE_CHECK === 0;
-      this.#periods += 1;
-      if (isTableCheck) await vacuumNextTable(this.#pool, DEFAULT_LIMITS);
+      await vacuumNextTable(this.#pool, DEFAULT_LIMITS);
       this.#lastFailure = '';
     } catch (error) {
       this.#report(describeError(error));
