@@ -43,6 +43,8 @@ const AMOUNT = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notati
 export class PageDescriptions {
   readonly #app: FastifyInstance;
   readonly #gateways: ImageGateways;
+  /** The reads in progress, by path, which concurrent requests of one page share. */
+  readonly #reads = new Map<string, Promise<unknown>>();
 
   constructor(app: FastifyInstance, gateways: ImageGateways) {
     this.#app = app;
@@ -83,9 +85,15 @@ export class PageDescriptions {
 
   async #read<Data>(segments: readonly string[]): Promise<Data | 'missing' | null> {
     const path = [EXPLORE_PREFIX, ...segments.map((segment) => encodeURIComponent(segment))].join('/');
+    const reading = this.#reads.get(path) ?? this.#readPath(path).finally(() => this.#reads.delete(path));
+    this.#reads.set(path, reading);
+    return reading as Promise<Data | 'missing' | null>;
+  }
+
+  async #readPath(path: string): Promise<unknown> {
     const { statusCode, payload } = await this.#app.inject(path);
     if (NOT_FOUND.has(statusCode)) return 'missing';
-    return statusCode === OK ? (JSON.parse(payload) as { data: Data }).data : null;
+    return statusCode === OK ? (JSON.parse(payload) as { data: unknown }).data : null;
   }
 
   /** Null unless other programs can load the picture: they accept neither inline pictures nor `ipfs:` and `ar:`. */

@@ -183,10 +183,11 @@ function createRouter(
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
       const edge = createEdge({ routes, requests, responses, unread, clock, baseUrl, observation }, shedding);
-      return createNodeServer(answerHealthChecks(options.health, handleInTurns(edge)), {
+      const turns = handleInTurns(edge);
+      return createNodeServer(answerHealthChecks(options.health, turns.listener), {
         isDraining: () => options.health.isDraining,
         unread,
-      });
+      }).on('connection', turns.noteConnection);
     },
   });
 }

@@ -27,15 +27,20 @@ function connectAll(port: number): Promise<net.Socket[]> {
   return Promise.all(Array.from({ length: CLIENTS }, () => connect(port)));
 }
 
-/** Connects clients, sends the requests of all of them at once, and calls `handle` in turns. */
-async function sendAtOnce(t: TestContext, handle: RequestListener) {
-  const server = createServer(handleInTurns(handle)).listen(0, '127.0.0.1');
+async function serveInTurns(t: TestContext, handle: RequestListener) {
+  const { listener, noteConnection } = handleInTurns(handle);
+  const server = createServer(listener).on('connection', noteConnection).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** Connects clients, sends the requests of all of them at once, and calls `handle` in turns. */
+async function sendAtOnce(t: TestContext, handle: RequestListener) {
+  const { server, port } = await serveInTurns(t, handle);
   const sockets = await connectAll(port);
   await until(async () => (await connectionsOf(server)) === CLIENTS, LIMIT_MS, 'the connections were not accepted');
   sockets.forEach((socket, index) => socket.write(requestOf(`/${index}`)));
@@ -79,6 +84,44 @@ test('a turn of the event loop handles a few requests, and the others wait in th
   const perTurn = Map.groupBy(handledIn, (turn) => turn).values();
   const most = Math.max(...[...perTurn].map((requests) => requests.length));
   assert.ok(most <= 2, `a turn handled ${most} requests`);
+});
+
+test('clients that connect at once are all connected before their requests are handled', async (t) => {
+  const connectedAtRequest: number[] = [];
+  const { server, port } = await serveInTurns(t, (_request, response) => {
+    connectedAtRequest.push(connected);
+    work(WORK_MS);
+    response.end();
+  });
+  let connected = 0;
+  server.on('connection', () => (connected += 1));
+  for (let n = 0; n < CLIENTS; n += 1) net.connect(port, '127.0.0.1').write(requestOf(`/${n}`));
+  await until(() => connectedAtRequest.length === CLIENTS, LIMIT_MS, 'a request was not handled');
+  const first = connectedAtRequest[0] ?? 0;
+  assert.ok(first > CLIENTS / 2, `the first request was handled after ${first} clients had connected`);
+});
+
+test('a request is handled although a client connects in each turn', async (t) => {
+  let [connected, connectedAtRequest] = [0, Number.POSITIVE_INFINITY];
+  const { server, port } = await serveInTurns(t, (_request, response) => {
+    connectedAtRequest = connected;
+    response.end();
+  });
+  server.on('connection', () => (connected += 1));
+  const clients: net.Socket[] = [];
+  const connectInEachTurn = (): void => {
+    clients.push(net.connect(port, '127.0.0.1').on('error', () => undefined));
+    connecting = setImmediate(connectInEachTurn);
+  };
+  let connecting = setImmediate(connectInEachTurn);
+  t.after(() => {
+    clearImmediate(connecting);
+    for (const client of clients) client.destroy();
+  });
+  const socket = await connect(port);
+  socket.write(requestOf('/'));
+  await once(socket, 'data');
+  assert.ok(connectedAtRequest < 1_500, `it was handled after ${connectedAtRequest} clients had connected`);
 });
 
 test('a request whose client disconnects while it waits is dropped', async (t) => {
