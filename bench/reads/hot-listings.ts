@@ -40,10 +40,16 @@ export async function benchHotListings(): Promise<void> {
   });
 }
 
-/** Starts the service with the collection of `listedCollection` and without rate limits, and stops it after `work`. `dir` is removed then. */
-export async function withListedService(work: (service: MeasuredServer, dir: string) => Promise<void>): Promise<void> {
+/**
+ * Starts the service with the collection of `listedCollection` and without rate limits, and stops it after `work`. `dir` is removed then. The
+ * database is embedded unless `env` names another.
+ */
+export async function withListedService(
+  work: (service: MeasuredServer, dir: string) => Promise<void>,
+  env: { DATABASE_URL?: string } = {},
+): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
-  const service = await startServer(['service'], { DATA_DIR: dir, PORT: '0' });
+  const service = await startServer(['service'], { ...env, DATA_DIR: dir, PORT: '0' });
   try {
     await new SocketIntake(path.join(dir, 'mercat.sock')).import(
       toAsync(toChunks(listedCollection())),
