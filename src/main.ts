@@ -7,7 +7,7 @@ import { Interruption } from './cli/interruption.ts';
 import { runProgram } from './cli/program.ts';
 
 // By default, V8 lets the garbage of large responses and imports grow to several times the memory in use before it collects it.
-setFlagsFromString('--heap-growing-percent=50');
+setFlagsFromString('--heap-growing-percent=30');
 
 const EXIT_BY_SIGNAL: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
