@@ -20,7 +20,7 @@ import { sendToSocket } from '../support/service/service-process.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
-const PROOFS = Number(process.env['PROOFS'] ?? 60);
+const PROOFS = Number(process.env['PROOFS'] ?? 20);
 /** The tokens of the collection for each token of the set. */
 const TOKENS_PER_PROOF = 1.6;
 const PRICE = 10n ** 16n;

@@ -22,11 +22,11 @@ import type { OneEngine } from '../support/engines/one-engine.ts';
 import { createOneEngine } from '../support/engines/one-engine.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
-const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 80);
+const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 40);
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const BOOK_SIZE = 60;
 /** The probability that the service is killed after an action. */
-const KILL_SHARE = 0.03;
+const KILL_SHARE = 0.05;
 /** The probability that an endpoint corrupts or fails a request. */
 const FAULT_SHARE = 0.15;
 /** The time limit for the service to catch up. Only a service that hangs needs longer. */
@@ -99,7 +99,7 @@ test('after faults and kills, the service serves the orders, owners, floors and 
     await service.kill();
     service = await startServiceProcess(settings);
   }
-  await simulations[0]?.reorganise(20);
+  await simulations[0]?.reorganise(10);
   const rejectionCodes = simulations.flatMap((simulation) =>
     simulation.rejected.map(({ reason }) => reason.split(':')[0]),
   );

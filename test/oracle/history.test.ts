@@ -16,8 +16,8 @@ const WRITERS = 64;
 const LATE_MS = 60_000;
 
 const RUNS = {
-  embedded: { operations: 600, serviceKills: 1, databaseKills: 0 },
-  postgresql: { operations: 2_500, serviceKills: 1, databaseKills: 1 },
+  embedded: { operations: 400, serviceKills: 1, databaseKills: 0 },
+  postgresql: { operations: 1_500, serviceKills: 1, databaseKills: 1 },
 } as const;
 
 for (const engine of ['embedded', 'postgresql'] as const) {

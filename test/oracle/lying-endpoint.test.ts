@@ -10,8 +10,8 @@ import type { Lie, LyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
-const ORDERS = 20;
-const BLOCKS_OF_EACH = 3;
+const ORDERS = 12;
+const BLOCKS_OF_EACH = 2;
 
 /** Lies that the service detects with one truthful endpoint. Each lie contradicts itself or a block that was read before. */
 const REFUTABLE: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
