@@ -7,7 +7,7 @@ import type { TaskSchedule } from './queries/tasks.ts';
 import { listTaskSchedules } from './queries/tasks.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
-import { backoffMs } from '../resilience/backoff.ts';
+import { spreadMs } from '../resilience/backoff.ts';
 import { Pause } from './pause.ts';
 import { runTask, TASK_STATEMENT_TIMEOUT_MS } from './run.ts';
 import type { Task } from './task.ts';
@@ -23,10 +23,12 @@ export type DriverOptions = {
 
 const POLL_MS = 5_000;
 /**
- * After the schedule could not be read, or a task could not be claimed. A database that was restarted is used again within a second. The waits
- * are shortened at random, so that processes that lost the database together do not all return at once.
+ * The wait after the schedule could not be read, or a task could not be claimed. It does not grow with the number of failures: a database that was
+ * restarted is used again within half a second, however long it was away. It is lengthened at random by up to RETRY_SPREAD, so that processes that lost
+ * the database together do not all return at once.
  */
-const RETRY = { baseMs: 250, jitter: 0.5 };
+const RETRY_MS = 250;
+const RETRY_SPREAD = 1;
 /** The shortest time between two reads of the schedule. */
 const GAP_MS = 50;
 
@@ -41,11 +43,9 @@ export class TaskDriver {
   readonly #nudged = new Set<string>();
   /** Whether the next round must start without a wait, because of a nudge or because a run has ended. */
   #isRoundDue = false;
-  /** How often in a row the schedule could not be read. Only the first of several failures is logged. */
-  #failedReads = 0;
-  /** How many rounds in a row had a task that could not be claimed. */
-  #failedClaims = 0;
-  /** Starts the round after such a round. */
+  /** Whether the schedule could not be read in the last round. Only the first of several failures is logged. */
+  #isUnread = false;
+  /** Starts the round after one in which a task could not be claimed. */
   #retry: NodeJS.Timeout | null = null;
   #ended: Promise<void> = Promise.resolve();
 
@@ -96,26 +96,25 @@ export class TaskDriver {
     try {
       const names = this.#tasks.map((task) => task.name);
       const schedules = await listTaskSchedules(main.within(TASK_STATEMENT_TIMEOUT_MS), names);
-      this.#failedReads = 0;
+      this.#isUnread = false;
       return this.#startDue(new Map(schedules.map((schedule) => [schedule.name, schedule])));
     } catch (error) {
-      if (this.#failedReads === 0) log.warn('the schedule of tasks cannot be read', { error });
-      this.#failedReads += 1;
-      return this.#retryMs(this.#failedReads);
+      if (!this.#isUnread) log.warn('the schedule of tasks cannot be read', { error });
+      this.#isUnread = true;
+      return this.#retryMs();
     }
   }
 
   #retryClaims(): void {
     if (this.#retry || this.#stopping.signal.aborted) return;
-    this.#failedClaims += 1;
     this.#retry = setTimeout(() => {
       this.#retry = null;
       this.#startRound();
-    }, this.#retryMs(this.#failedClaims));
+    }, this.#retryMs());
   }
 
-  #retryMs(failures: number): number {
-    return backoffMs(failures, { ...RETRY, maxMs: this.#pollMs }, this.#options.random);
+  #retryMs(): number {
+    return spreadMs(RETRY_MS, RETRY_SPREAD, this.#options.random);
   }
 
   #startDue(schedules: ReadonlyMap<string, TaskSchedule>): number {
@@ -138,7 +137,6 @@ export class TaskDriver {
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {
-        this.#failedClaims = 0;
         this.#running.delete(task.name);
         if (kind === 'busy' && force) this.#nudged.add(task.name);
         this.#startRound();

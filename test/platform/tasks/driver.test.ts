@@ -264,7 +264,10 @@ forEachEngine('the driver of tasks', (engine) => {
     let runs = 0;
     const { main, countOf } = countStatements(db, () => isBroken);
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) }, { main, pollMs: HOUR_MS });
-    await until(() => countOf(SCHEDULE) >= 3, LIMIT_MS, 'the schedule is not read again');
+    const startedAt = performance.now();
+    await until(() => countOf(SCHEDULE) >= READS, LIMIT_MS, 'the schedule is not read again');
+    // A wait that doubled with each failure would have become five seconds long.
+    assert.ok(performance.now() - startedAt < READS * RETRY_MS_MAX + 3_000, 'the waits become longer');
     const messages = warnings().map(({ message }) => message);
     assert.deepEqual([runs, messages], [0, ['the schedule of tasks cannot be read']]);
     isBroken = false;
@@ -281,6 +284,8 @@ forEachEngine('the driver of tasks', (engine) => {
 });
 
 const SCHEDULE = 'select name, case when';
+const READS = 8;
+const RETRY_MS_MAX = 500;
 /** The beginning of the statement that claims a task. */
 const CLAIM = 'insert into main.sync_task';
 
