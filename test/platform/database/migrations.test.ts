@@ -157,6 +157,22 @@ forEachEngine('the schema', (engine) => {
       await scratch.close();
     }
   });
+
+  test('the indexes compare texts byte by byte, whatever the collation of the database', async () => {
+    const database = await engine.open();
+    const columns = await database.query<{ name: string }>(
+      `select distinct indrelid::regclass || '.' || attname as name
+       from pg_index cross join lateral unnest(indkey::int[]) as key join pg_attribute on attrelid = indrelid and attnum = key
+       join pg_class on pg_class.oid = indrelid join pg_namespace on pg_namespace.oid = relnamespace
+       join pg_collation on pg_collation.oid = attcollation
+       where nspname = any($1) and collname <> 'C'`,
+      [SCHEMAS],
+    );
+    assert.deepEqual(
+      columns.map(({ name }) => name),
+      [],
+    );
+  });
 });
 
 /** The large tables, in which a change of 2 % of the rows starts a vacuum. `isAnalyzed`: whether this change also starts an analyze. */

@@ -9,7 +9,8 @@
 -- The primary keys begin with the collection, so that the rows of a collection are neighbours in the index, and the
 -- tables can be distributed by collection over the nodes of a Citus cluster. Writers lock the collection's row in
 -- `collection_figures` before they write its rows. Amounts (`…_raw`) are in base units of the native currency. An
--- `asset` is a token id in decimal or, on Solana, a mint.
+-- `asset` is a token id in decimal or, on Solana, a mint. Texts that are compared or indexed have the collation "C": they
+-- are sorted in the same order by every database, and an entry of an index costs less than with the rules of a language.
 
 -- ============================================================================ 1. Listings
 
@@ -27,13 +28,13 @@ create table indexer.listing (
   price_raw        numeric(78, 0) not null check (price_raw >= 0),
   -- What the buyer pays in all. Null if the marketplace does not report it.
   buyer_total_raw  numeric(78, 0) check (buyer_total_raw >= 0),
-  seller           text not null,
-  order_hash       text,
-  status           text not null check (status in ('active', 'filled', 'cancelled', 'expired')),
+  seller           text collate "C" not null,
+  order_hash       text collate "C",
+  status           text collate "C" not null check (status in ('active', 'filled', 'cancelled', 'expired')),
   listed_at        timestamptz not null,
   -- Null if the listing does not expire.
   expires_at       timestamptz,
-  tx               text,
+  tx               text collate "C",
   -- When the listing was retired: it was missing from a complete snapshot of its marketplace, or the own order book has
   -- the same order. A retired listing has the status `cancelled`. It becomes active again if its marketplace reports it
   -- as active again. A listing that the marketplace itself reported as ended is not retired, and stays ended. Null if
@@ -187,11 +188,11 @@ create table indexer.sale (
   price         text not null,
   -- The price in base units. Null if `price` cannot be interpreted as an amount in the native currency.
   price_raw     numeric(78, 0),
-  seller        text,
-  buyer         text,
+  seller        text collate "C",
+  buyer         text collate "C",
   sold_at       timestamptz not null,
-  listing_id    text,
-  tx            text,
+  listing_id    text collate "C",
+  tx            text collate "C",
   log_index     integer,
   -- The units that were sold, of one token or of several. Null if their number is not known.
   quantity      numeric(78, 0) check (quantity > 0),
@@ -260,7 +261,7 @@ create table indexer.token (
   image         text,
   -- The rank that a source reports. Ranks that are computed from traits are in `rarity_rank`.
   rarity_rank   bigint check (rarity_rank >= 1),
-  owner         text,
+  owner         text collate "C",
   -- The block of the token's last transfer or token approval in the chain's log. Null if the log has no event of the
   -- token.
   owner_block   bigint,
@@ -642,7 +643,7 @@ create table indexer.market_change (
   to_account    text collate "C",
   order_id      text collate "C",
   marketplace   text collate "C",
-  tx            text,
+  tx            text collate "C",
   reason        text collate "C",
   block_number  bigint,
   log_index     integer,

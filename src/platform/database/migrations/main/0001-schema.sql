@@ -137,11 +137,11 @@ create table main.book_order (
   -- The price of one unit: what the seller of an ask receives, and what the bidder pays.
   price_raw        numeric(78, 0) not null check (price_raw >= 0),
   -- The account that has signed the order: the seller of an ask, and the bidder of a bid.
-  seller           text not null,
-  status           text not null check (status in ('active', 'filled', 'cancelled', 'expired')),
+  seller           text collate "C" not null,
+  status           text collate "C" not null check (status in ('active', 'filled', 'cancelled', 'expired')),
   created_at       timestamptz not null,
   expires_at       timestamptz,
-  tx               text,
+  tx               text collate "C",
   -- The parameters and the signature of a signed order.
   seaport          jsonb,
   order_hash       text collate "C",
@@ -159,7 +159,7 @@ create table main.book_order (
   -- order names.
   operator         text collate "C",
   -- Why an active order cannot be filled now; null for every other order. An order with a reason is not listed.
-  dormant          text check (dormant in ('no-balance', 'not-approved')),
+  dormant          text collate "C" check (dormant in ('no-balance', 'not-approved')),
   -- When the order ended; null while the order is active. Also null for an order without `order_hash` whose end was
   -- imported.
   ended_at         timestamptz,
@@ -393,7 +393,7 @@ create index recent_view_by_time on main.recent_view (viewed_at);
 create table main.chain_cursor (
   chain        text collate "C" primary key,
   block_number bigint not null,
-  block_hash   text not null,
+  block_hash   text collate "C" not null,
   block_time   timestamptz not null,
   -- Incremented when a collection joins the live stream of the chain, and when a collection is no longer followed.
   -- Blocks that were read before the change are not applied. They are read again for the new set of collections.
@@ -410,7 +410,7 @@ create table main.chain_cursor (
 create table main.chain_block (
   chain      text collate "C" not null,
   number     bigint not null,
-  hash       text not null,
+  hash       text collate "C" not null,
   time       timestamptz not null,
   -- When the block was applied; null if this is not known.
   applied_at timestamptz,
@@ -432,10 +432,10 @@ create table main.chain_event (
   -- Distinguishes the events that one EVM log contains.
   part         integer not null,
   block_time   timestamptz not null,
-  tx           text not null,
+  tx           text collate "C" not null,
   -- Among others `nonce-cancelled`: an account has cancelled the orders that were signed with one nonce. `token-bid`: a
   -- bid for a token, stored for protocols whose event of the later sale does not contain the price.
-  kind         text not null,
+  kind         text collate "C" not null,
   -- The contract that emitted the event: a settlement protocol or a token contract.
   contract     text collate "C" not null,
   token_id     text collate "C",
@@ -573,7 +573,7 @@ create table main.market_change (
   to_account    text collate "C",
   order_id      text collate "C",
   marketplace   text collate "C",
-  tx            text,
+  tx            text collate "C",
   reason        text collate "C",
   -- The block of a change that is read from a chain. For a reorganisation, the last block that is still part of the
   -- chain.
@@ -609,7 +609,7 @@ create table main.activity (
   to_account    text collate "C",
   order_id      text collate "C",
   marketplace   text collate "C",
-  tx            text,
+  tx            text collate "C",
   reason        text collate "C",
   -- The positions of the changes that a change of the kind `reorg` takes back; null for other kinds.
   voids         bigint[],
@@ -734,7 +734,7 @@ alter table main.import_change alter column keys set storage external, alter col
 
 create table main.shop (
   id         text collate "C" primary key,
-  name       text not null unique,
+  name       text collate "C" not null unique,
   created_at timestamptz not null
 );
 
@@ -909,14 +909,14 @@ create index adjustment_without_position on main.adjustment (shop_id, id) where 
 create table main.reservation (
   id         text collate "C" primary key,
   shop_id    text collate "C" not null,
-  state      text not null default 'held' check (state in ('held', 'consumed', 'released', 'expired')),
+  state      text collate "C" not null default 'held' check (state in ('held', 'consumed', 'released', 'expired')),
   -- The shop's own name for the reservation, such as the id of a cart.
   reference  text collate "C",
   created_at timestamptz not null,
   -- From this time on a held reservation is over, even if its stock has not been returned yet.
   expires_at timestamptz not null,
   -- The state of a held reservation after `expires_at`.
-  ends_as    text not null default 'expired' check (ends_as in ('expired', 'released')),
+  ends_as    text collate "C" not null default 'expired' check (ends_as in ('expired', 'released')),
   -- Null while the state is `held`.
   ended_at   timestamptz
 );
