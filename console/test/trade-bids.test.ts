@@ -85,7 +85,7 @@ describe('bids on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await button(page, 'Sign and bid').click();
     await finished(page, 'The bid is made.');
   };
-  const bidsOf = async (status: 'active' | 'filled' | 'cancelled') => {
+  const bidsOf = async (status: 'active' | 'dormant' | 'filled' | 'cancelled') => {
     const client = createMarketClient({ baseUrl: market.service.url });
     return Array.fromAsync(client.listOrders({ side: 'bid', maker: bidder.address.toLowerCase(), status }));
   };
@@ -167,6 +167,19 @@ describe('bids on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     }
     await offers.page.waitForSelector('text=Nobody bids for a token of this wallet.');
     await offers.context.close();
+    await context.close();
+  });
+
+  test('a bid that the wallet cannot pay any more says so, and can be cancelled', async () => {
+    const [item = assert.fail()] = KINDS;
+    const { page, context } = await open(tokenOf('erc721'), bidder);
+    await makeBid(page, item, '0.4');
+    await allow(0n);
+    const cancel = button(page, /^Cancel your bid of 0.4 ETH for .*no approval$/);
+    await cancel.click();
+    await finished(page, 'The bid is cancelled.');
+    await cancel.waitFor({ state: 'detached' });
+    assert.deepEqual(await bidsOf('dormant'), []);
     await context.close();
   });
 

@@ -225,6 +225,30 @@ test('the chart of a history extends the last floor to the time at which the his
   );
 });
 
+test('the chart of a history has room for top bids, but not for one far below the floor', () => {
+  const floor = { open: null, high: null, low: null, close: price(10n * ETHER, 10) };
+  const at = (hour: number, topBid: number | null) => ({
+    from: `2026-11-22T1${hour}:00:00Z`,
+    to: `2026-11-22T1${hour + 1}:00:00Z`,
+    floor,
+    volume: 0,
+    sales: 0,
+    listed: 1,
+    topBid: topBid === null ? null : price(BigInt(topBid) * ETHER, topBid),
+  });
+  const read = (...bids: (number | null)[]) =>
+    toHistoryData(
+      bids.map((bid, hour) => at(hour, bid)),
+      Date.now(),
+    );
+  const lowestDrawn = ({ floorRange: [from, to], floorEdge }: ReturnType<typeof read>) =>
+    Math.round(((from + (to - floorEdge) * 5) / floorEdge) * 100) / 100;
+  assert.deepEqual(read(null, 8, 9).topBids, [null, 8, 9, 9]);
+  // Half of the span is below the lowest value, and a tenth above the greatest.
+  assert.deepEqual([read(8, 9), read(1, 9)].map(lowestDrawn), [0.8, 0.5]);
+  assert.ok(read(null, null).floorRange.every(Number.isFinite));
+});
+
 test('a call that a contract reverted is distinguished from a failure of the wallet or of its endpoint', () => {
   const stopped = [
     { code: 3, message: 'execution reverted', data: '0x' },

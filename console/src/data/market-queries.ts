@@ -191,12 +191,12 @@ export const salesQuery = (id: string) =>
 
 export type OrderSide = NonNullable<ListOrdersParameters['side']>;
 /**
- * Whose orders of one side are listed: those of a collection, of a token (of the side `bid`: those that its owner can accept), or of an account.
- * `kind`: only bids of this kind.
+ * Whose orders of one side are listed: those of a collection, of a token (of the side `bid`: those that its owner can accept), or of an account, of all
+ * collections or for one token. `kind`: only bids of this kind.
  */
 export type OrderFilter = { side: OrderSide } & (
   | { collection: string; token?: string; kind?: NonNullable<ListOrdersParameters['kind']>; maker?: undefined }
-  | { collection?: undefined; maker: string }
+  | { collection?: string; token?: string; maker: string }
 );
 export type OrderStatus = NonNullable<ListOrdersParameters['status']>;
 

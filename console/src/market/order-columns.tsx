@@ -168,7 +168,8 @@ const marketplace: Column<ListedOrder> = {
   ),
 };
 
-function Dormant({ order: { dormant, side } }: { order: ListedOrder }) {
+/** Why an active order cannot be filled at present, as badges. */
+export function Dormant({ order: { dormant, side } }: { order: Pick<ListedOrder, 'dormant' | 'side'> }) {
   return dormant?.reasons.map((reason) => (
     <span key={reason} class="badge badge-warn" data-tip={texts.orders.dormantWhy[side][reason]}>
       {texts.orders.dormant[side][reason]}

@@ -275,10 +275,12 @@ export const texts = {
     label: 'Sales',
   },
   history: {
-    title: 'Floor and volume',
+    title: 'Floor, top bid and volume',
     range: 'Time range',
     ranges: { day: '24 h', week: '7 d', month: '30 d', all: 'All' },
     floor: 'Floor',
+    topBid: 'Top bid',
+    noTopBid: 'No bid for any token was known at the end of this time.',
     clipped: 'Floor above the edge',
     volume: (hours: number) => (hours < 24 ? `Volume in ${hours} h` : `Volume in ${hours / 24} d`),
     volumeOfPoint: 'Volume',

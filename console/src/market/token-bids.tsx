@@ -2,7 +2,8 @@
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
-import type { Token } from '../../../client/src/market.ts';
+import type { ListedOrder, Token } from '../../../client/src/market.ts';
+import type { OrderFilter } from '../data/market-queries.ts';
 import { ordersQuery } from '../data/market-queries.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Link } from '../parts/link.tsx';
@@ -48,8 +49,21 @@ export function TokenBids({ token }: { token: Token }) {
 }
 
 /** The active bids that the owner can accept, the highest proceeds first. */
-export function useTokenBids({ collectionId, mint, tokenId }: Token) {
-  const filter = { side: 'bid', collection: collectionId, token: mint ?? tokenId ?? '' } as const;
-  const query = useInfiniteQuery(ordersQuery(filter, 'active'));
+export function useTokenBids(token: Token) {
+  return useBids(bidsFor(token), 'active');
+}
+
+/** The bids of an account that are for the token, also those that the account cannot pay at present, the newest first. */
+export function useOwnBids(token: Token, maker: string): ListedOrder[] {
+  const filter = { ...bidsFor(token), maker };
+  const [active, dormant] = [useBids(filter, 'active'), useBids(filter, 'dormant')];
+  return [...active.bids, ...dormant.bids];
+}
+
+const bidsFor = ({ collectionId, mint, tokenId }: Token) =>
+  ({ side: 'bid', collection: collectionId, token: mint ?? tokenId ?? '' }) as const;
+
+function useBids(filter: OrderFilter, status: 'active' | 'dormant') {
+  const query = useInfiniteQuery(ordersQuery(filter, status));
   return { bids: query.data?.pages.flatMap(({ data }) => data) ?? [], query };
 }

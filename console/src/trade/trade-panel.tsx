@@ -10,7 +10,8 @@ import { orderQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
 import { formatCount } from '../format/amount.ts';
 import { unitsOf } from '../market/order-units.ts';
-import { useTokenBids } from '../market/token-bids.tsx';
+import { Dormant } from '../market/order-columns.tsx';
+import { useOwnBids, useTokenBids } from '../market/token-bids.tsx';
 import { describeWanted } from '../market/wanted.tsx';
 import { chainName } from '../parts/chain-mark.tsx';
 import { useStore } from '../shell/store.ts';
@@ -221,7 +222,7 @@ function Offers({
   const { listing, tokenId } = token;
   const { bids } = useTokenBids(token);
   const bid = bids.find(({ maker }) => maker !== access.account);
-  const ownBids = bids.filter(({ maker }) => maker === access.account);
+  const ownBids = useOwnBids(token, access.account);
   const orderId = listing?.orderId ?? null;
   const { data: order } = useQuery({ ...orderQuery(orderId ?? ''), enabled: orderId !== null });
   const { fulfilment = null, dormant = null } = order?.data ?? {};
@@ -260,6 +261,7 @@ function Offers({
             onClick={() => onCancelBid(ownBid.orderId)}
           >
             {texts.cancelBid(describeAmount(ownBid.price.raw, access.chain), describeWanted(ownBid, token.name))}
+            <Dormant order={ownBid} />
           </button>
         ))}
         {isHolder && !isSeller && (

@@ -12,6 +12,8 @@ export type HistoryData = {
   floors: Values;
   /** The floors that are too great for the chart, each replaced by `floorEdge`. Null at all other points. */
   clippedFloors: Values;
+  /** The top bids. One far below the lowest floor is out of the chart. */
+  topBids: Values;
   /** The volumes of groups of points, each at the point in the middle of its group. */
   volumes: Values;
   clippedVolumes: Values;
@@ -34,6 +36,9 @@ const GROUP_SIZES = [1, 2, 3, 6, 12, 24, 48];
 /** The room below the floors, where the bars of the volume are drawn, and the room above the floors. Both are shares of the span of the floors. */
 const ROOM_BELOW = 0.5;
 const ROOM_ABOVE = 0.1;
+
+/** Down to this share of the lowest floor, the chart has room for top bids. Lower ones would press the line of the floor flat. */
+const LOWEST_BID_SHARE = 0.5;
 
 /** Drops the points before the first point that has a floor or a sale. */
 export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPoint[] {
@@ -79,7 +84,9 @@ export function toHistoryData(points: readonly HistoryPoint[], readAt: number): 
   const end = last ? [Math.max(Date.parse(last.from), Math.min(Date.parse(last.to), readAt)) / 1_000] : [];
   const floors = points.map(({ floor }) => floor.close?.decimal ?? null);
   const known = floors.filter((floor) => floor !== null);
-  const floorEdge = toEdge(known);
+  const topBids = points.map(({ topBid }) => topBid?.decimal ?? null);
+  const knownBids = topBids.filter((bid) => bid !== null);
+  const floorEdge = toEdge(known.length > 0 ? known : knownBids);
   const groupSize = GROUP_SIZES.find((size) => points.length / size <= BARS_MAX) ?? Math.ceil(points.length / BARS_MAX);
   const groups = toGroups(points, groupSize);
   const volumeEdge = toEdge(groups.flatMap(({ volume }) => (volume !== null && volume > 0 ? [volume] : [])));
@@ -88,13 +95,15 @@ export function toHistoryData(points: readonly HistoryPoint[], readAt: number): 
     for (const { middle, volume } of groups) values[middle] = volume === null ? undefined : valueOf(volume);
     return values;
   };
-  const low = Math.min(...known, floorEdge);
+  const lowestFloor = Math.min(...known, floorEdge);
+  const low = Math.min(lowestFloor, Math.max(lowestFloor * LOWEST_BID_SHARE, Math.min(...knownBids)));
   const span = floorEdge - low || floorEdge || 1;
   return {
     times: [...points.map(({ from }) => Date.parse(from) / 1_000), ...end],
     // A floor above the edge is drawn at the edge, so that the line is not interrupted as if the floor were not known.
     floors: [...floors, ...floors.slice(-1)].map((floor) => (floor === null ? null : Math.min(floor, floorEdge))),
     clippedFloors: [...floors.map((floor) => (floor !== null && floor > floorEdge ? floorEdge : null)), null],
+    topBids: [...topBids, ...topBids.slice(-1)],
     volumes: atMiddle((volume) => (volume > volumeEdge ? undefined : volume)),
     clippedVolumes: atMiddle((volume) => (volume > volumeEdge ? volumeEdge : undefined)),
     groupSize,

@@ -1,4 +1,4 @@
-// The floor and the volume of a collection over time: a chart, and the same numbers as a table.
+// The floor, the top bid and the volume of a collection over time: a chart, and the same numbers as a table.
 
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
@@ -94,7 +94,15 @@ function Figure({ name, children }: { name: string; children: ComponentChildren 
 function HistoryChart({ points, currency, range, readAt }: PointsProps & { range: HistoryRange; readAt: number }) {
   const data = useMemo(() => toHistoryData(points, readAt), [points]);
   const columns = useMemo(
-    () => [data.times, data.floors, data.clippedFloors, data.volumes, data.clippedVolumes] as uPlot.AlignedData,
+    () =>
+      [
+        data.times,
+        data.floors,
+        data.clippedFloors,
+        data.topBids,
+        data.volumes,
+        data.clippedVolumes,
+      ] as uPlot.AlignedData,
     [data],
   );
   const amount = (value: number | null | undefined) =>
@@ -102,6 +110,7 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
   // The chart has one more value than `points`: the end of the interval of the last point.
   const pointAt = (index: number) => Math.min(index, points.length - 1);
   const floorAt = (index: number) => amount(points[pointAt(index)]?.floor.close?.decimal);
+  const topBidAt = (index: number) => amount(points[pointAt(index)]?.topBid?.decimal);
   const volumeAt = (index: number) => amount(data.groupVolumes[pointAt(index)]);
   const { interval, hours } = HISTORY_RANGES[range];
   const volumeName = texts.history.volume(data.groupSize * (interval === 'hour' ? 1 : 24));
@@ -119,6 +128,14 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
             scale: 'floor',
             isInLegend: false,
             format: floorAt,
+          },
+          {
+            name: texts.history.topBid,
+            kind: 'steps',
+            color: '--good',
+            scale: 'floor',
+            isInLegend: points.some(({ topBid }) => topBid !== null),
+            format: topBidAt,
           },
           { name: volumeName, kind: 'bars', color: '--muted', scale: 'volume', format: volumeAt },
           {
@@ -168,13 +185,14 @@ function HistoryTable({ points, currency }: PointsProps) {
                 <th scope="col">{texts.history.time}</th>
                 <th scope="col">{texts.history.floor}</th>
                 <th scope="col">{texts.history.highLow}</th>
+                <th scope="col">{texts.history.topBid}</th>
                 <th scope="col">{texts.history.volumeOfPoint}</th>
                 <th scope="col">{texts.history.sales}</th>
                 <th scope="col">{texts.history.listed}</th>
               </tr>
             </thead>
             <tbody>
-              {points.toReversed().map(({ from, floor, volume, sales, listed }) => (
+              {points.toReversed().map(({ from, floor, topBid, volume, sales, listed }) => (
                 <tr key={from}>
                   <td class="nowrap" data-tip={formatUtc(from)}>
                     {formatLocal(from)}
@@ -188,6 +206,9 @@ function HistoryTable({ points, currency }: PointsProps) {
                     ) : (
                       <Unknown reason={shared.unknown.floor} />
                     )}
+                  </td>
+                  <td>
+                    <Price price={topBid} reason={texts.history.noTopBid} isNativeOnly />
                   </td>
                   <td>
                     <Volume value={volume} currency={currency} reason={shared.unknown.figure} />
