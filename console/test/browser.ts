@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { chooseTheme, isOfPolicy, launchFirefox } from './firefox.ts';
+import { chooseTheme, enableTaps, isOfPolicy, launchFirefox } from './firefox.ts';
 
 /** Where Firefox is. Without it, the tests run in Chromium. */
 const FIREFOX = process.env['FIREFOX'];
@@ -51,6 +51,7 @@ export async function openPage(browser: Browser, { width, scheme, isTouch = fals
   });
   if (FIREFOX !== undefined) await chooseTheme(context, scheme);
   const page = await context.newPage();
+  if (FIREFOX !== undefined) enableTaps(page);
   page.setDefaultTimeout(READY_LIMIT_MS);
   const errors: string[] = [];
   page.on('console', (message) => {

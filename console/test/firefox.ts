@@ -1,14 +1,23 @@
 // Starts the Firefox of the system, which Playwright drives through WebDriver BiDi.
 
-import type { Browser, BrowserContext } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { firefox } from 'playwright-core';
 
 /** Commands of WebDriver BiDi that Firefox does not have. Playwright sends them without a need of the tests. */
 const MISSING_COMMANDS = new Set(['emulation.setMediaFeaturesOverride']);
 
 type Session = { send: (method: string, parameters: unknown) => Promise<unknown> };
+type Touchscreen = {
+  _session: Session & { sessionId: string };
+  tap: (progress: unknown, x: number, y: number) => Promise<void>;
+};
 /** The parts of Playwright that its types do not name. */
-type Internals = { _connection: { toImpl: (browser: Browser) => { _browserSession: Session } } };
+type Internals = {
+  _connection: {
+    toImpl: ((browser: Browser) => { _browserSession: Session }) &
+      ((page: Page) => { delegate: { rawTouchscreen: Touchscreen } });
+  };
+};
 
 export async function launchFirefox(executablePath: string): Promise<Browser> {
   const browser = await firefox.launch({ channel: 'moz-firefox', executablePath });
@@ -20,6 +29,22 @@ export async function launchFirefox(executablePath: string): Promise<Browser> {
     return MISSING_COMMANDS.has(method) ? Promise.resolve({}) : send.call(this, method, parameters);
   };
   return browser;
+}
+
+/** Through WebDriver BiDi, a tap of Playwright does nothing. Makes the taps on the page. */
+export function enableTaps(page: Page): void {
+  const { rawTouchscreen } = (page as unknown as Internals)._connection.toImpl(page).delegate;
+  rawTouchscreen.tap = async function tap(this: Touchscreen, _progress, x, y) {
+    const actions = [
+      { type: 'pointerMove', x: Math.round(x), y: Math.round(y) },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ];
+    await this._session.send('input.performActions', {
+      context: this._session.sessionId,
+      actions: [{ type: 'pointer', id: 'finger', parameters: { pointerType: 'touch' }, actions }],
+    });
+  };
 }
 
 /** Firefox cannot emulate the theme of the system, so the theme is chosen in the console. */
