@@ -53,11 +53,12 @@ export function useTokenBids(token: Token) {
   return useBids(bidsFor(token), 'active');
 }
 
-/** The bids of an account that are for the token, also those that the account cannot pay at present, the newest first. */
+/** The bids of an account that are for the token, also those that the account cannot pay at present. */
 export function useOwnBids(token: Token, maker: string): ListedOrder[] {
   const filter = { ...bidsFor(token), maker };
   const [active, dormant] = [useBids(filter, 'active'), useBids(filter, 'dormant')];
-  return [...active.bids, ...dormant.bids];
+  // Between the reads of the two lists, a bid can move from one to the other.
+  return [...new Map([...dormant.bids, ...active.bids].map((bid) => [bid.orderId, bid])).values()];
 }
 
 const bidsFor = ({ collectionId, mint, tokenId }: Token) =>
