@@ -4,8 +4,8 @@
 import path from 'node:path';
 import type { Address } from '../platform/core/address.ts';
 import { parseAnyAddress } from '../platform/core/address.ts';
-import type { Chain } from '../platform/core/chains.ts';
-import { createChains, parseExtraChain } from '../platform/core/chains.ts';
+import type { Chain, ChainCurrency } from '../platform/core/chains.ts';
+import { createChains, describeCurrencyMistakes, parseCurrencies, parseExtraChain } from '../platform/core/chains.ts';
 import { OperatorError } from '../platform/core/errors.ts';
 import { isOneTypoApart } from '../platform/core/spelling.ts';
 import type { MetricsAddress } from '../platform/core/metrics-address.ts';
@@ -66,6 +66,8 @@ type ServiceSettings = {
   /** The keys that encrypt secrets in the database, 32 bytes each. The first key encrypts new secrets. */
   secretsKeys: readonly Buffer[];
   extraChain: Chain | null;
+  /** The ERC-20 currencies in which bids can be paid besides the wrapped native ones. */
+  currencies: readonly ChainCurrency[];
   platformFeeBps: number;
   /** The proxies whose `X-Forwarded-For` is trusted: how many of them stand in a row before the service, or their IP addresses. */
   trustProxy: number | readonly string[];
@@ -177,6 +179,14 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning:
       'A chain in addition to the built-in chains. The chain is accepted and served, but the OpenAPI documents do not list it.',
     parse: (text) => (text === '' ? null : (parseExtraChain(text) ?? undefined)),
+  },
+  currencies: {
+    name: 'CURRENCIES',
+    default: '',
+    form: 'chain:SYMBOL:address:decimals, comma-separated, such as polygon:WETH:0x7ceb23fd6bc0add59e62ac25578270cff1b9f619:18',
+    meaning:
+      'ERC-20 currencies on EVM chains in which bids can be paid, besides the wrapped native token of each chain (docs/orders.md#currencies). A bid in a currency that is named no more is not served until the currency is named again. Empty: none.',
+    parse: (text) => parseCurrencies(text) ?? undefined,
   },
   platformFeeBps: {
     name: 'PLATFORM_FEE_BPS',
@@ -341,6 +351,9 @@ export function readConfig(
     ...describeMisspeltNames(env, [...listSettings(vendors).map(({ name }) => name), ...endpointSettings.keys()]),
     ...listSettings(vendors).flatMap((setting) => describeMistake(setting)),
     ...[...endpointSettings.keys()].flatMap((name) => describeMistake(RPC_URLS_SETTING, name)),
+    ...describeCurrencyMistakes(chains, read(SERVICE_SETTINGS.currencies) ?? []).map(
+      (mistake) => `${SERVICE_SETTINGS.currencies.name} ${mistake}`,
+    ),
   ];
   if (mistakes.length > 0) throw new OperatorError(`bad settings: ${mistakes.join('; ')}`, { exitCode: 2 });
   const valueOf = <V>(setting: Setting<V>, name = setting.name): V => {

@@ -75,7 +75,7 @@ export type ContextOptions = {
 export function createContext(options: ContextOptions): ServiceContext {
   const { config, log, clock = systemClock, random = systemRandom } = options;
   const { main, indexer } = options.databases;
-  const chains = createChains(config.extraChain);
+  const chains = createChains(config.extraChain, config.currencies);
   const changes = new CollectionVersions();
   const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = new FollowedChains({ config, chains, log, clock, random });

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Address } from '../../src/platform/core/address.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { ZERO_ADDRESS } from '../../src/platform/core/evm.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { sideOf } from '../../src/market/orders/order-id.ts';
 import { ASSET, bid, EVM, MINT, recordContext, SELLER } from '../support/service/intake.ts';
@@ -27,6 +30,7 @@ describe('a record of a bid', () => {
       root: null,
       priceRaw: 100n,
       proceedsRaw: 95n,
+      currency: null,
       bidder: SELLER,
       orderHash: '0xab',
       quantity: 3n,
@@ -48,6 +52,29 @@ describe('a record of a bid', () => {
     assert.deepEqual([row.asset, row.contractAddress, row.id], [ASSET, MINT, `solana_${MINT}_bid_magic-eden:B1`]);
     assert.equal(sideOf(row.id), 'bid');
     assert.deepEqual(rowOf(bid({ ...solana, mints: [ASSET, ASSET] })).set.tokenIds, [ASSET]);
+  });
+
+  test('in another currency than the native one is accepted only if CURRENCIES names it', () => {
+    const usdc = { address: SELLER as Address, symbol: 'USDC', decimals: 6 };
+    const chains = createChains(null, [{ chain: 'ethereum', currency: usdc }]);
+    const parseWith = (record: object) => parseRecordLine({ ...recordContext, chains }, JSON.stringify(record));
+    const wrapped = chains.get('ethereum')?.wrappedNative;
+    const currencyOf = (currency: unknown) => {
+      const { record } = parseWith(bid({ currency }));
+      assert.ok(record?.kind === 'bid');
+      return record.row.currency;
+    };
+    assert.equal(currencyOf(SELLER.toUpperCase().replace('0X', '0x')), SELLER);
+    assert.deepEqual([wrapped, ZERO_ADDRESS, null].map(currencyOf), [null, null, null]);
+    const rejected = parseWith(bid({ currency: EVM }));
+    assert.ok(rejected.record === null);
+    assert.match(rejected.reason, new RegExp(`^currency: must be absent .* \\(${SELLER} \\(USDC\\)\\) `));
+    const unnamed = parse(bid({ currency: SELLER }));
+    assert.match(unnamed.record === null ? unnamed.reason : '', /CURRENCIES names \(none\)/);
+    const symbol = parseWith(bid({ currency: 'USDC' }));
+    assert.match(symbol.record === null ? symbol.reason : '', /^currency: must be an EVM address/);
+    const idOf = (more: object) => parseWith(bid({ id: undefined, ...more })).record?.row;
+    assert.notDeepEqual(idOf({}), idOf({ currency: SELLER }));
   });
 
   test('without an id is identified by what it wants, the bidder, the price and the time', () => {

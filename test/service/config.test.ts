@@ -62,6 +62,35 @@ test('RPC_URL_<CHAIN> sets the endpoints of an EVM chain, which may be the chain
   assert.doesNotMatch(bad, /secret/);
 });
 
+test('CURRENCIES names ERC-20 currencies of EVM chains, and each mistake says how to mend it', () => {
+  const usdc = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359';
+  const weth = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
+  const { currencies } = readConfig({ CURRENCIES: `polygon:WETH:${weth}:18, polygon:USDC:${usdc}:6` });
+  assert.deepEqual(
+    currencies.map(({ chain, currency }) => [chain, ...Object.values(currency)]),
+    [
+      ['polygon', weth, 'WETH', 18],
+      ['polygon', usdc.toLowerCase(), 'USDC', 6],
+    ],
+  );
+  assert.equal(mistakesOf({ EXTRA_CHAIN: 'tiny:evm:TINY:6', CURRENCIES: `tiny:USDC:${usdc}:6` }), '');
+  const malformed = ['polygon', `polygon:USDC:${usdc}`, `polygon:USDC:0x12:6`, `polygon:USDC:${usdc}:37`, 'a,b', ','];
+  for (const text of malformed) {
+    assert.match(mistakesOf({ CURRENCIES: text }), /CURRENCIES must be chain:SYMBOL:address:decimals/, text);
+  }
+  const wrapped = '0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270';
+  const mistakes: [string, RegExp][] = [
+    [`solana:USDC:${usdc}:6`, /names the chain solana, but must name one of ethereum, polygon, base/],
+    [`nowhere:USDC:${usdc}:6`, /names the chain nowhere, but must name one of ethereum/],
+    [`polygon:WPOL:${wrapped}:18`, /the wrapped native token of polygon: leave it out/],
+    [`polygon:A:${usdc}:6,polygon:B:${usdc}:6`, /on polygon twice/],
+    [`polygon:POL:${usdc}:6`, /on polygon POL, the symbol of another currency: give it a symbol of its own/],
+    [`polygon:A:${usdc}:6,polygon:A:${weth}:6`, /on polygon A, the symbol of another currency/],
+  ];
+  for (const [text, reason] of mistakes) assert.match(mistakesOf({ CURRENCIES: text }), reason);
+  assert.equal(mistakesOf({ CURRENCIES: `polygon:A:${usdc}:6,base:A:${usdc}:6` }), '');
+});
+
 test('an empty or blank setting counts as not set', () => {
   assert.deepEqual(readConfig({ PORT: '', SERVICE_NAME: '  ', DATABASE_URL: '' }), readConfig({}));
   assert.equal(readConfig({ PORT: ' 81 ' }).port, 81);

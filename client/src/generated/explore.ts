@@ -31,9 +31,9 @@ export type Activity = {
   total: ExplorePrice | null;
   /** The units that were transferred or sold, or that an order still offers; null if not known, for a sale of several tokens, and for other changes. */
   quantity: string | null;
-  /** The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null. */
+  /** The currency of a sale that was not paid in the native currency, or of a bid that is not in its wrapped form: its symbol, or the address of its token. Otherwise null. */
   currency: string | null;
-  /** What was paid in such a sale for all units, in base units of `currency`. Otherwise null. */
+  /** What was paid in such a sale for all units, or what the bidder pays for one unit, in base units of `currency`. Otherwise null. */
   amount: string | null;
   /** The tokens of this collection in a sale of several tokens; null for other changes, and if they are not known. */
   tokens: {
@@ -491,11 +491,11 @@ export type ExplorePrice = {
   raw: bigint;
   /** Native units as a number; loses precision on large amounts. */
   decimal: number;
-  /** Native currency symbol of the chain. */
+  /** Native currency symbol of the chain. For a bid in another currency than the wrapped native one: the symbol of this currency. Amounts in different currencies cannot be compared. */
   currency: string;
   /** Best-effort US dollars; null when no recent rate is known. */
   usd: number | null;
-  /** One native unit is 10^decimals base units: 18 for ether, 9 for SOL. */
+  /** One unit of the currency is 10^decimals base units: 18 for ether, 9 for SOL. */
   decimals: number;
 };
 
@@ -596,7 +596,7 @@ export type TokenHolder = {
   balance: string | null;
 };
 
-/** The bid with the highest proceeds that can be accepted now. `price` is what the bidder pays for one unit, `proceeds` what the seller keeps of it after the fees in the order. */
+/** The bid with the highest proceeds that can be accepted now. Only bids in the wrapped native currency count. `price` is what the bidder pays for one unit, `proceeds` what the seller keeps of it after the fees in the order. */
 export type TopBid = {
   /** Id of the bid. */
   orderId: string;

@@ -83,7 +83,7 @@ export type OrderExplanation = {
   };
 };
 
-/** An order of this service. `data` of a bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet the bid. */
+/** An order of this service. `data` of a bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet the bid. The prices of a bid are in its currency. */
 export type OrderResponse = {
   data: MarketItem;
   /** Null for an order that was imported without its signature. */

@@ -44,7 +44,10 @@ export type ImportEnvironment = {
 
 const ENVIRONMENT: ImportEnvironment = {
   connect: ({ signal, stderr }) => connect(signal, { onCreate: (line) => stderr.write(line) }),
-  chains: () => createChains(readConfig().extraChain),
+  chains: () => {
+    const { extraChain, currencies } = readConfig();
+    return createChains(extraChain, currencies);
+  },
   clock: systemClock,
 };
 

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { StoredOrder } from '../../market/orders/queries/stored-orders.ts';
+import { findCurrency } from '../../platform/core/chains.ts';
 import { isStorable } from '../../platform/core/text.ts';
 import type { ErrorDetail } from '../../platform/core/errors.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
@@ -22,7 +23,7 @@ import { ordersOf } from './access.ts';
 import { CANCELLED_ORDER_EXAMPLE, EXAMPLE_ORDER_ID } from './example-order.ts';
 import { withRejections } from './rejections.ts';
 import { intakeResponses } from './schemas.ts';
-import type { WireOrderResponse } from './shapes.ts';
+import type { LocatedOrder, WireOrderResponse } from './shapes.ts';
 import { toWireExplanation, toWireOrder } from './shapes.ts';
 
 const PATH = '/intake/v1/orders';
@@ -96,9 +97,9 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     },
     async (request) => {
       const explanation = await explainOrder(ordersOf(context), idOf(request));
-      const chain = explanation && context.orders.chains.get(explanation.order.chain);
-      if (!explanation || !chain) throw notFound();
-      return { data: toWireExplanation(explanation, chain, await readPriceContext(context.market)) };
+      if (!explanation) throw notFound();
+      const located = requireLocated(context, explanation.order);
+      return { data: toWireExplanation(explanation, located, await readPriceContext(context.market)) };
     },
   );
   registerCancel(app, context, access);
@@ -152,9 +153,16 @@ function idOf(request: FastifyRequest): string {
 }
 
 async function toOrderResponse(context: IntakeContext, order: StoredOrder | null): Promise<WireOrderResponse> {
-  const chain = order && context.orders.chains.get(order.chain);
-  if (!order || !chain) throw notFound();
-  return toWireOrder(order, chain, await readPriceContext(context.market));
+  if (!order) throw notFound();
+  return toWireOrder(requireLocated(context, order), await readPriceContext(context.market));
+}
+
+/** Throws `not_found` when the chain or the currency of the order is not configured any more. */
+function requireLocated(context: IntakeContext, order: StoredOrder): LocatedOrder {
+  const chain = context.orders.chains.get(order.chain);
+  const currency = chain && findCurrency(chain, order.currency);
+  if (!chain || currency === undefined) throw notFound();
+  return { order, chain, currency };
 }
 
 function notFound(): ServiceError {

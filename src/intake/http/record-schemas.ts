@@ -207,6 +207,10 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       proceedsRaw: amount(
         'What the seller keeps of the price of one unit, after fees; the price when absent. Offers are compared by it',
       ),
+      currency: {
+        description:
+          'Contract of the ERC-20 currency in which the bid is paid, one that the setting `CURRENCIES` names; both amounts are in its base units. Absent for the native currency, wrapped or not.',
+      },
       buyer: { description: 'Address of the bidder.' },
       id: { minLength: 1, description: 'Id of the bid at its marketplace.' },
       orderHash: { minLength: 1, description: 'Hash of the signed order.' },

@@ -192,7 +192,7 @@ const OrderResponseSchema = Type.Object(
     $id: 'OrderResponse',
     title: 'OrderResponse',
     description:
-      'An order of this service. `data` of a bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet the bid.',
+      'An order of this service. `data` of a bid has the bidder as `buyer`, no `seller`, and no token if several tokens meet the bid. The prices of a bid are in its currency.',
     examples: [ORDER_RESPONSE_EXAMPLE],
     ...closed,
   },

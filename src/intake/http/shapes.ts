@@ -1,24 +1,28 @@
 // Converts orders of this service to the JSON of responses.
 
 import { toAssetNames } from '../../platform/core/address.ts';
-import type { Chain } from '../../platform/core/chains.ts';
+import type { Chain, Currency } from '../../platform/core/chains.ts';
 import type { ChainEvent } from '../../market/chain-log/chain-event.ts';
-import { toPrice } from '../../platform/core/price.ts';
 import type { Explanation } from '../../market/orders/explain.ts';
 import type { StoredOrder } from '../../market/orders/queries/stored-orders.ts';
 import type { WireMarketItem } from '../../market/reads/http/market-item.ts';
 import type { PriceContext } from '../../market/reads/http/price.ts';
+import { toBidPrice } from '../../market/reads/http/price.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';
 
 export type WireOrderResponse = { data: WireMarketItem; order: WireSignedOrder | null };
 
-export function toWireOrder(order: StoredOrder, chain: Chain, prices: PriceContext): WireOrderResponse {
+/** An order with its chain and its currency, which is null for the native one, wrapped or not. */
+export type LocatedOrder = { order: StoredOrder; chain: Chain; currency: Currency | null };
+
+export function toWireOrder({ order, ...unit }: LocatedOrder, prices: PriceContext): WireOrderResponse {
+  const { chain } = unit;
   const { signed, seaport, expiresAt, asset } = order;
   const names =
     asset === null
       ? { contractAddress: order.contractAddress, tokenId: null, mint: null }
       : toAssetNames(chain.family, order.contractAddress, asset);
-  const priceOf = (raw: bigint) => toPrice(raw, chain, prices.rates, prices.now);
+  const priceOf = (raw: bigint) => toBidPrice(prices, raw, unit);
   // The expiry task updates the stored status some time after the order has expired.
   const hasExpired = order.status === 'active' && expiresAt !== null && expiresAt <= prices.now;
   return {
@@ -55,9 +59,13 @@ export function toWireOrder(order: StoredOrder, chain: Chain, prices: PriceConte
   };
 }
 
-export function toWireExplanation(explanation: Explanation, chain: Chain, prices: PriceContext): WireExplanation {
+export function toWireExplanation(
+  explanation: Explanation,
+  located: LocatedOrder,
+  prices: PriceContext,
+): WireExplanation {
   const { order, derived, cancel, readTo } = explanation;
-  const wireOrder = toWireOrder(order, chain, prices);
+  const wireOrder = toWireOrder(located, prices);
   return {
     order: wireOrder,
     status: derived?.status ?? wireOrder.data.status,

@@ -76,7 +76,9 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     name: 'book_order',
     key: { id: 'text' },
     compared: [
-      ...columns('status, token_id, root, price_raw, proceeds_raw, seller, created_at, expires_at, tx, reported_hash'),
+      ...columns(
+        'status, token_id, root, price_raw, proceeds_raw, currency, seller, created_at, expires_at, tx, reported_hash',
+      ),
       ...columns('quantity, filled_quantity, retired_at'),
     ],
     derived: ['ended_at'],

@@ -1,8 +1,10 @@
 // Parses records about bids that a marketplace reports: for one token, for the tokens of a set, or for any token of a collection.
 
-import type { AssetId } from '../../platform/core/address.ts';
+import type { Address, AssetId } from '../../platform/core/address.ts';
 import type { Chain } from '../../platform/core/chains.ts';
+import { findCurrency } from '../../platform/core/chains.ts';
 import type { Hex } from '../../platform/core/evm.ts';
+import { ZERO_ADDRESS } from '../../platform/core/evm.ts';
 import { toDigest } from '../../market/index/row-keys.ts';
 import { toReportedBidId } from '../../market/orders/order-id.ts';
 import type { ReportedBid } from '../../market/orders/queries/reported-bids.ts';
@@ -43,8 +45,18 @@ export function parseBidRecord(context: RecordContext, fields: Fields): BidRow {
   const bidder = requireField((from, name) => readAddress(chain, from, name), fields, 'buyer');
   const createdAt = requireField(readTimestamp, fields, 'timestamp');
   const price = readPrice(fields);
+  const currency = readCurrency(chain, fields);
   const id =
-    readName(fields, 'id') ?? toDigest(['bid', asset, set && set.root, bidder, price.priceRaw.toString(), createdAt]);
+    readName(fields, 'id') ??
+    toDigest([
+      'bid',
+      asset,
+      set && set.root,
+      bidder,
+      price.priceRaw.toString(),
+      createdAt,
+      ...(currency === null ? [] : [currency]),
+    ]);
   return {
     id: toReportedBidId({ chain: chain.id, contractAddress, source, id }),
     source,
@@ -54,6 +66,7 @@ export function parseBidRecord(context: RecordContext, fields: Fields): BidRow {
     asset,
     root: set && set.root,
     ...price,
+    currency,
     bidder,
     orderHash: readHashText(fields, 'orderHash'),
     ...readUnits(fields),
@@ -73,6 +86,19 @@ function readPrice(fields: Fields): Pick<ReportedBid, 'priceRaw' | 'proceedsRaw'
   if (proceedsRaw === 0n || proceedsRaw > priceRaw)
     rejectField(fields, 'proceedsRaw', 'must be at least 1, and at most the price');
   return { priceRaw, proceedsRaw };
+}
+
+/** Null for the native currency, also if the record names its wrapped form or the zero address. */
+function readCurrency(chain: Chain, fields: Fields): Address | null {
+  const address = readAddress(chain, fields, 'currency');
+  if (address === null || address === chain.wrappedNative || address === ZERO_ADDRESS) return null;
+  if (findCurrency(chain, address)) return address;
+  const known = chain.currencies.map(({ symbol, address: contract }) => `${contract} (${symbol})`);
+  return rejectField(
+    fields,
+    'currency',
+    `must be absent for the native currency of ${chain.id}, wrapped or not, or a currency that CURRENCIES names (${known.join(', ') || 'none'})`,
+  );
 }
 
 function readUnits(fields: Fields): Pick<ReportedBid, 'quantity' | 'filledQuantity'> {

@@ -68,6 +68,7 @@ export const KIND_FIELDS = {
     traits: 'list',
     priceRaw: 'text',
     proceedsRaw: 'text',
+    currency: 'text',
     buyer: 'text',
     id: 'text',
     orderHash: 'text',

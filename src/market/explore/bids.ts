@@ -1,7 +1,8 @@
 // Reads bids, those of the service and those that marketplaces have reported: their lists, and what each bid is for.
 
 import type { Address, AssetId } from '../../platform/core/address.ts';
-import type { Chain } from '../../platform/core/chains.ts';
+import type { Chain, Currency } from '../../platform/core/chains.ts';
+import { findCurrency } from '../../platform/core/chains.ts';
 import type { CollectionLocation } from '../../platform/core/collection.ts';
 import { parseCollectionId } from '../../platform/core/collection.ts';
 import type { ListingStatus } from '../orders/order-id.ts';
@@ -19,10 +20,12 @@ import { toTokenLocation } from './token-location.ts';
 export type BidLocation = Pick<CollectionLocation, 'chain' | 'contractAddress'>;
 
 /** A bid at the time of the read. */
-export type Bid = Omit<ListedBid, 'status' | 'dormant' | 'startsAt' | 'contractAddress'> & {
+export type Bid = Omit<ListedBid, 'status' | 'dormant' | 'startsAt' | 'contractAddress' | 'currency'> & {
   kind: BidKind;
   status: ListingStatus;
   dormant: OrderDormancy | null;
+  /** Null for the wrapped native currency. */
+  currency: Currency | null;
   location: BidLocation;
 };
 
@@ -136,17 +139,18 @@ export function toSubjectKey({ collectionId, asset }: BidSubject): string {
   return `${collectionId} ${asset ?? ''}`;
 }
 
-/** Null if the chain of the bid is not configured any more. */
+/** Null if the chain or the currency of the bid is not configured any more. */
 export function toBid({ chains }: Pick<Market, 'chains'>, row: ListedBid, now: number): Bid | null {
   const parsed = parseCollectionId(chains, row.collectionId);
   const chain = parsed && chains.get(parsed.chainId);
-  if (!chain) return null;
+  const currency = chain && findCurrency(chain, row.currency);
+  if (!chain || currency === undefined) return null;
   const { startsAt, contractAddress, ...bid } = row;
   const status = statusAt(row, now);
   const isLater = startsAt !== null && startsAt > now;
   const kind = bid.asset !== null ? 'item' : bid.root === null ? 'collection' : 'trait';
   const dormant = status !== 'active' ? null : isLater ? 'not-started' : row.dormant;
-  return { ...bid, kind, status, dormant, location: { chain, contractAddress } };
+  return { ...bid, kind, status, dormant, currency, location: { chain, contractAddress } };
 }
 
 function toValue({ proceeds, createdAt, expiresAt }: ListedBid, sort: OrderFilter['sort']): string {

@@ -3,7 +3,7 @@
 
 import type { Address } from '../../platform/core/address.ts';
 import type { Hex } from '../../platform/core/evm.ts';
-import type { Funds, FundsKey } from './queries/funds.ts';
+import type { Funds, Spender } from './queries/funds.ts';
 import { OrderRejected } from './rejection.ts';
 import type { Protocol } from './seaport/order.ts';
 import { orderDigest } from './seaport/order.ts';
@@ -25,7 +25,7 @@ export type ChainChecks = {
     at: AtBlock,
   ): Promise<{ cancelled: boolean; totalFilled: bigint; totalSize: bigint } | null>;
   /** An element is null when a call reverts, or does not return a number. */
-  funds(currency: Address, keys: readonly FundsKey[], at: AtBlock): Promise<(Funds | null)[]>;
+  funds(currency: Address, keys: readonly Spender[], at: AtBlock): Promise<(Funds | null)[]>;
 };
 
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };

@@ -131,7 +131,8 @@ function requireTerms(
   order: SeaportOrder,
   { chain, protocol, now }: { chain: Chain; protocol: Protocol; now: number },
 ): Terms {
-  const parsed = parseTerms(order, { protocol, wrappedNative: chain.wrappedNative, now });
+  const { wrappedNative, currencies } = chain;
+  const parsed = parseTerms(order, { protocol, wrappedNative, currencies, now });
   if (!parsed.terms) throw new OrderRejected(parsed.code, parsed.message);
   return parsed.terms;
 }
@@ -172,10 +173,10 @@ function toNewOrder({
 function toSubject(terms: Terms) {
   if (terms.side === 'ask') {
     const { side, tokenId: asset, askRaw: raw, buyerTotalRaw } = terms;
-    return { side, asset, raw, buyerTotalRaw, proceeds: null, root: null };
+    return { side, asset, raw, buyerTotalRaw, proceeds: null, root: null, currency: null };
   }
-  const { side, tokenId: asset, priceRaw: raw, proceedsRaw: proceeds, root } = terms;
-  return { side, asset, raw, buyerTotalRaw: null, proceeds, root };
+  const { side, tokenId: asset, priceRaw: raw, proceedsRaw: proceeds, root, currency } = terms;
+  return { side, asset, raw, buyerTotalRaw: null, proceeds, root, currency };
 }
 
 /**
@@ -239,16 +240,14 @@ async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: n
 /** What the bidder can pay at the block. Null for an ask: what its offerer holds is in the chain log. */
 async function readFunds(
   { chain: { wrappedNative }, checks }: { chain: Chain; checks: ChainChecks },
-  { side, seller: account, operator }: NewSignedOrder,
+  { side, seller: account, operator, currency }: NewSignedOrder,
   block: number,
 ): Promise<(FundsKey & { funds: Funds }) | null> {
-  if (side === 'ask' || wrappedNative === null) return null;
-  const [read] = await readFromChain(() => checks.funds(wrappedNative, [{ account, operator }], block));
-  if (read) return { account, operator, funds: read };
-  throw new OrderRejected(
-    'no_funds',
-    `the contract of the wrapped native currency, ${wrappedNative}, has no balance of the offerer`,
-  );
+  const contract = currency ?? wrappedNative;
+  if (side === 'ask' || contract === null) return null;
+  const [read] = await readFromChain(() => checks.funds(contract, [{ account, operator }], block));
+  if (read) return { account, operator, currency, funds: read };
+  throw new OrderRejected('no_funds', `the contract of the currency, ${contract}, has no balance of the offerer`);
 }
 
 async function requireFollowed(db: Queryable, collectionId: string): Promise<void> {
@@ -319,10 +318,7 @@ function requireFillable(order: NewSignedOrder, { terms, evidence }: OrderWithEv
   if (dormant === 'no-balance') {
     throw order.side === 'ask'
       ? new OrderRejected('not_the_owner', 'the offerer does not hold the offered quantity of the token')
-      : new OrderRejected(
-          'no_funds',
-          'the offerer holds less of the wrapped native currency than a fill of the bid needs',
-        );
+      : new OrderRejected('no_funds', 'the offerer holds less of the currency of the bid than a fill of the bid needs');
   }
   if (dormant === 'not-approved') {
     const what = order.side === 'ask' ? 'transfer the token' : 'spend what a fill of the bid needs';

@@ -17,6 +17,8 @@ export type Chain = {
   readonly chainId: number | null;
   /** The contract (on Solana: the mint) of the wrapped native currency, which counts as native. Null when the address is not known. */
   readonly wrappedNative: Address | null;
+  /** The ERC-20 currencies in which bids can be paid besides the wrapped native one. The setting CURRENCIES names them. */
+  readonly currencies: readonly Currency[];
   /** Oldest version first. */
   readonly seaport: readonly SeaportDeployment[];
   /** The names of the chain at each vendor. The names at CoinGecko are names of the native currency. */
@@ -28,6 +30,9 @@ export type Chain = {
   /** False for the chain of EXTRA_CHAIN, which is served, but which the OpenAPI documents do not list. */
   readonly published: boolean;
 };
+
+/** One unit of the currency is 10^decimals base units. */
+export type Currency = { readonly address: Address; readonly symbol: string; readonly decimals: number };
 
 /** `version` is the version in the EIP-712 domain of the signatures for this deployment. */
 export type SeaportDeployment = { readonly address: Address; readonly version: string };
@@ -146,7 +151,7 @@ const PUBLISHED = [
     aliases: [],
     keepsBuyerFloor: false,
   },
-] as const satisfies readonly Omit<Chain, 'published'>[];
+] as const satisfies readonly Omit<Chain, 'published' | 'currencies'>[];
 
 /** The ids of the published chains, in the order in which the OpenAPI documents list them. */
 export const PUBLISHED_CHAIN_IDS = PUBLISHED.map((chain) => chain.id);
@@ -186,11 +191,17 @@ const EXTRA_CURRENCY_NAMES: Readonly<Record<string, ChainNames>> = {
   SEI: { coingecko: ['sei-network'] },
 };
 
-/** The seven published chains and, if EXTRA_CHAIN is set, `extra`. */
-export function createChains(extra: Chain | null = null): Chains {
-  const all: Chain[] = PUBLISHED.map((chain) => ({ ...chain, published: true }));
+/** The seven published chains and, if EXTRA_CHAIN is set, `extra`. `currencies`: the value of CURRENCIES. */
+export function createChains(extra: Chain | null = null, currencies: readonly ChainCurrency[] = []): Chains {
+  const all: Chain[] = PUBLISHED.map((chain) => ({ ...chain, currencies: [], published: true }));
   if (extra) all.push(extra);
-  return new Map(all.map((chain) => [chain.id, chain]));
+  const currenciesOf = ({ id }: Chain) => currencies.flatMap(({ chain, currency }) => (chain === id ? [currency] : []));
+  return new Map(all.map((chain) => [chain.id, { ...chain, currencies: currenciesOf(chain) }]));
+}
+
+/** The currency with this contract. Null if `address` is null, which stands for the wrapped native currency. Undefined if CURRENCIES does not name it. */
+export function findCurrency({ currencies }: Chain, address: string | null): Currency | null | undefined {
+  return address === null ? null : currencies.find((currency) => currency.address === address);
 }
 
 /** The name of the chain in requests to a vendor. Null when the vendor does not support the chain. */
@@ -222,6 +233,7 @@ export function parseExtraChain(text: string): Chain | null {
     decimals: Number(decimals),
     chainId: chainId === undefined ? null : Number(chainId),
     wrappedNative: null,
+    currencies: [],
     seaport: [],
     names: { ...(family === 'evm' && EXTRA_CHAIN_NAMES[id]), ...findCurrencyNames(symbol) },
     aliases: [],
@@ -230,13 +242,49 @@ export function parseExtraChain(text: string): Chain | null {
   };
 }
 
+/** A currency of CURRENCIES, and the id of its chain. */
+export type ChainCurrency = { readonly chain: string; readonly currency: Currency };
+
+const CURRENCY = /^([a-z][a-z0-9-]{1,30}):([A-Za-z0-9.$]{1,12}):(0x[0-9a-fA-F]{40}):(\d{1,2})$/;
+
+/** Parses comma-separated `chain:SYMBOL:address:decimals`. Null when a part has another form, or when `decimals` exceeds 36. */
+export function parseCurrencies(text: string): ChainCurrency[] | null {
+  const currencies: ChainCurrency[] = [];
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [, chain, symbol, contract = '', decimals] = CURRENCY.exec(part.trim()) ?? [];
+    const address = parseAddress('evm', contract);
+    if (!chain || !symbol || !address || Number(decimals) > DECIMALS_MAX) return null;
+    currencies.push({ chain, currency: { address, symbol, decimals: Number(decimals) } });
+  }
+  return currencies;
+}
+
+/** What is wrong with parsed currencies, and how to mend it: one text for each currency that cannot be used on its chain. */
+export function describeCurrencyMistakes(chains: Chains, currencies: readonly ChainCurrency[]): string[] {
+  return currencies.flatMap(({ chain: id, currency: { address, symbol } }, index) => {
+    const chain = chains.get(id);
+    const earlier = currencies.slice(0, index).filter((other) => other.chain === id);
+    if (chain?.family !== 'evm') {
+      const known = [...chains.values()].flatMap(({ family, id: name }) => (family === 'evm' ? [name] : []));
+      return [`names the chain ${id}, but must name one of ${known.join(', ')}`];
+    }
+    if (address === chain.wrappedNative) {
+      return [`names ${address}, the wrapped native token of ${id}: leave it out, bids are always accepted in it`];
+    }
+    if (earlier.some(({ currency }) => currency.address === address)) return [`names ${address} on ${id} twice`];
+    const names = [chain.symbol, ...earlier.map(({ currency }) => currency.symbol)];
+    if (!names.includes(symbol)) return [];
+    return [`names ${address} on ${id} ${symbol}, the symbol of another currency: give it a symbol of its own`];
+  });
+}
+
 /** The chains that EXTRA_CHAIN may add and that this file names. Their symbol and decimals are placeholders. */
 export function listNamedExtraChains(): Chain[] {
   return Object.keys(EXTRA_CHAIN_NAMES).flatMap((id) => parseExtraChain(`${id}:evm:ETH:18`) ?? []);
 }
 
 function findCurrencyNames(symbol: string): ChainNames {
-  const published: readonly Omit<Chain, 'published'>[] = PUBLISHED;
+  const published: readonly Omit<Chain, 'published' | 'currencies'>[] = PUBLISHED;
   const coingecko = published.find((chain) => chain.symbol === symbol)?.names['coingecko'];
   return coingecko ? { coingecko } : (EXTRA_CURRENCY_NAMES[symbol] ?? {});
 }

@@ -2,7 +2,7 @@
 // `usd` is null unless a recent rate is known.
 
 import { toNativeNumber } from './amount.ts';
-import type { Chain } from './chains.ts';
+import type { Chain, Currency } from './chains.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; usd: number | null };
 
@@ -27,6 +27,16 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
 
 export function toDetailedPrice(raw: bigint, chain: Chain, rates: Rates, now: number): DetailedPrice {
   return { ...toPrice(raw, chain, rates, now), decimals: chain.decimals };
+}
+
+/** A price in a currency of CURRENCIES. No rate of such a currency is known. */
+export function toPriceOfCurrency(
+  raw: bigint,
+  { symbol, decimals }: Currency,
+  { hasDecimals }: { hasDecimals: boolean },
+): Price | DetailedPrice {
+  const price = { raw: raw.toString(), decimal: toNativeNumber(raw, decimals), currency: symbol, usd: null };
+  return hasDecimals ? { ...price, decimals } : price;
 }
 
 /**

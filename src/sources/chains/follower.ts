@@ -282,7 +282,7 @@ async function commit(
     const relevant = await selectRelevant(tx, chain, completed, contracts);
     // The funds are those after the blocks, so they are stored before the events of the blocks are applied to the orders.
     const stored = { from: cursor.number, block: last.number, read: funds, followed: filter.funds ?? null };
-    const bidders = await storeFunds(tx, chain, stored);
+    const bidders = await storeFunds(tx, reader.chain, stored);
     const applied = await applyEvents(tx, chain, relevant, now);
     const bids = await evaluateBidsOf(tx, chain, bidders, now);
     await upsertChainBlocks(tx, chain, blocks, now);

@@ -1,4 +1,4 @@
-// Follows what bidders can pay. The logs of the wrapped native currency tell whose funds may have changed in a block; the funds themselves are read by calls at
+// Follows what bidders can pay. The logs of the currencies of their bids tell whose funds may have changed in a block; the funds themselves are read by calls at
 // this block, because not every change of a balance or an allowance is in the logs. Funds that cannot be read yet stay marked, and are read later.
 
 import type { ChainEvent } from '../../market/chain-log/chain-event.ts';
@@ -14,6 +14,7 @@ import {
   upsertFunds,
 } from '../../market/orders/queries/funds.ts';
 import type { Address } from '../../platform/core/address.ts';
+import type { Chain } from '../../platform/core/chains.ts';
 import type { Hex } from '../../platform/core/evm.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -35,10 +36,18 @@ const BATCH_SIZE = 50;
 const UNREADABLE: ReadonlySet<RpcFailureKind> = new Set(['call-failed', 'call-disputed', 'contradicted', 'no-state']);
 
 /** The accounts whose funds are followed; null if there are none. */
-export async function readFollowedFunds({ main, reader }: FundsContext): Promise<FollowedFunds | null> {
-  const { id, wrappedNative } = reader.chain;
-  const accounts = wrappedNative === null ? new Set<Address>() : await listFundedAccounts(main, id);
-  return wrappedNative === null || accounts.size === 0 ? null : { currency: wrappedNative, accounts };
+export async function readFollowedFunds({ main, reader: { chain } }: FundsContext): Promise<FollowedFunds | null> {
+  const followed = new Map<Address, Set<Address>>();
+  for (const { account, currency } of await listFundedAccounts(main, chain.id)) {
+    const contract = toContract(chain, currency);
+    if (contract !== null) followed.set(contract, (followed.get(contract) ?? new Set()).add(account));
+  }
+  return followed.size === 0 ? null : followed;
+}
+
+/** Null if the currency is the wrapped native one, whose contract is not known on this chain. */
+function toContract({ wrappedNative }: Chain, currency: Address | null): Address | null {
+  return currency ?? wrappedNative;
 }
 
 export function listMovedAccounts(events: readonly ChainEvent[]): Address[] {
@@ -57,16 +66,18 @@ export async function readFunds(
   accounts: readonly Address[],
 ): Promise<ReadFunds[]> {
   const { main, reader, log } = context;
-  const { id: chain, wrappedNative } = reader.chain;
-  if (wrappedNative === null) return [];
+  const { id: chain } = reader.chain;
   const moved = await listFundsOf(main, chain, accounts);
   const isMoved = new Set(moved.map(toText));
   const marked = (await listUnreadFunds(main, chain, KEYS_MAX)).filter((key) => !isMoved.has(toText(key)));
-  const keys = [...moved, ...marked];
+  const keys = [...moved, ...marked].slice(0, KEYS_MAX);
   const read: ReadFunds[] = [];
-  for (let start = 0; start < Math.min(keys.length, KEYS_MAX); start += BATCH_SIZE) {
-    const batch = keys.slice(start, Math.min(start + BATCH_SIZE, KEYS_MAX));
-    read.push(...(await readBatch(context, { currency: wrappedNative, batch, block: block.number })));
+  for (const [currency, ofCurrency] of Map.groupBy(keys, (key) => toContract(reader.chain, key.currency))) {
+    if (currency === null) continue;
+    for (let start = 0; start < ofCurrency.length; start += BATCH_SIZE) {
+      const batch = ofCurrency.slice(start, start + BATCH_SIZE);
+      read.push(...(await readBatch(context, { currency, batch, block: block.number })));
+    }
   }
   // A call names its block by number. Meanwhile, an endpoint may have replaced the block.
   const isSame = read.length === 0 || (await reader.blocks.header(block.number))?.hash === block.hash;
@@ -95,7 +106,7 @@ async function readBatch(
  */
 export async function storeFunds(
   tx: Queryable,
-  chain: string,
+  chain: Chain,
   {
     from,
     block,
@@ -104,10 +115,14 @@ export async function storeFunds(
   }: { from: number; block: number; read: readonly ReadFunds[]; followed: FollowedFunds | null },
 ): Promise<Address[]> {
   const isRead = new Set(read.map(toText));
-  const added = (await listFundsReadAt(tx, { chain, block: from })).filter(
-    (key) => !followed?.accounts.has(key.account) && !isRead.has(toText(key)),
+  const isFollowed = ({ account, currency }: FundsKey) => {
+    const contract = toContract(chain, currency);
+    return contract !== null && (followed?.get(contract)?.has(account) ?? false);
+  };
+  const added = (await listFundsReadAt(tx, { chain: chain.id, block: from })).filter(
+    (key) => !isFollowed(key) && !isRead.has(toText(key)),
   );
-  await upsertFunds(tx, { chain, block }, [...read, ...added.map(toUnread)]);
+  await upsertFunds(tx, { chain: chain.id, block }, [...read, ...added.map(toUnread)]);
   return read.flatMap(({ account, funds }) => (funds === null ? [] : [account]));
 }
 
@@ -129,10 +144,10 @@ export async function readMarkedFunds(context: FundsContext, block: Block): Prom
   });
 }
 
-function toUnread({ account, operator }: FundsKey): ReadFunds {
-  return { account, operator, funds: null };
+function toUnread({ account, operator, currency }: FundsKey): ReadFunds {
+  return { account, operator, currency, funds: null };
 }
 
-function toText({ account, operator }: FundsKey): string {
-  return `${account} ${operator}`;
+function toText({ account, operator, currency }: FundsKey): string {
+  return `${account} ${operator} ${currency ?? ''}`;
 }

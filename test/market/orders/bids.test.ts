@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBookDifferences } from '../../../src/market/orders/queries/book-recount.ts';
-import { listOwnBooks } from '../../../src/market/orders/queries/book-figures.ts';
+import { listOwnBooks, refreshTopBids } from '../../../src/market/orders/queries/book-figures.ts';
 import { findStoredOrder } from '../../../src/market/orders/queries/stored-orders.ts';
 import { listTokensOfSet } from '../../../src/market/orders/queries/token-sets.ts';
 import { evaluateCollectionOrders } from '../../../src/market/orders/evaluate.ts';
@@ -29,7 +29,7 @@ forEachEngine('bids', (engine) => {
   const evaluate = (now = NOW) => orders.db.transaction((tx) => evaluateCollectionOrders(tx, COLLECTION, now));
   const setFunds = (block: number, balance: bigint, allowance = balance) =>
     upsertFunds(orders.db, { chain: 'ethereum', block }, [
-      { account: OFFERER, operator: SEAPORT_1_6.address, funds: { balance, allowance } },
+      { account: OFFERER, operator: SEAPORT_1_6.address, currency: null, funds: { balance, allowance } },
     ]);
   const stateOf = async (orderId: string) => {
     const order = await findStoredOrder(orders.db, orderId);
@@ -100,6 +100,20 @@ forEachEngine('bids', (engine) => {
     const [book] = await orders.db.query('select listed_assets::int, floor_raw::int from main.collection_book');
     assert.deepEqual(book, { listed_assets: 1, floor_raw: 5_000 });
     assert.deepEqual(await listBookDifferences(orders.db, { prefix: '', now: NOW, limit: 9 }), []);
+  });
+
+  test('a bid in another currency is not the top bid of its collection', async () => {
+    const native = await orders.submitSigned(orders.offline, bid({ wanted: 'any' }));
+    const other = await orders.submitSigned(orders.offline, bid({ wanted: 'any', price: 5_000n }));
+    const topAfter = async (orderId: string) => {
+      await orders.db.query('update main.book_order set currency = case when id = $1 then $2 end', [orderId, EVM]);
+      await refreshTopBids(orders.db, [COLLECTION], NOW);
+      assert.deepEqual(await listBookDifferences(orders.db, { prefix: '', now: NOW, limit: 9 }), []);
+      const [book] = await orders.db.query('select top_bid_raw::int as top from main.collection_book');
+      return book?.['top'];
+    };
+    assert.equal(await topAfter(other.orderId), 1_000);
+    assert.equal(await topAfter(native.orderId), 5_000);
   });
 
   test('on a followed chain, the bidder must have the funds and the counter of the bid', async () => {

@@ -44,6 +44,7 @@ test('the chain of EXTRA_CHAIN comes last and is not published', () => {
     decimals: 18,
     chainId: 143,
     wrappedNative: null,
+    currencies: [],
     seaport: [],
     names: { opensea: ['monad'], 'magic-eden': ['monad'], coingecko: ['monad'] },
     aliases: [],

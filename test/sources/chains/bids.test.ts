@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { zeroAddress } from 'viem';
 import type { Call } from '../../../devnet/chain.ts';
-import { callOf, mine, readChain, rollBack } from '../../../devnet/chain.ts';
+import { callOf, deploy, mine, readChain, rollBack } from '../../../devnet/chain.ts';
+import { readContract } from '../../../devnet/artifacts.ts';
+import type { Contract } from '../../../devnet/protocol.ts';
 import type { SignedOrder } from '../../../devnet/orders.ts';
 import { signOrder, toOrder, toWireComponents } from '../../../devnet/orders.ts';
 import type { SeaportOrder as Components } from '../../../client/src/seaport.ts';
@@ -34,11 +36,17 @@ const HOUR_S = 3_600;
 const [BIDDER, SELLER, OTHER] = [0, 1, 2] as const;
 
 type Scene = { db: Database; following: Following };
+type Money = 'deposit' | 'withdraw' | 'transfer' | 'approve';
 
 forEachEngine('bids on a chain', (engine) => {
   let world: LocalWorld;
+  /** An ERC-20 currency that the settings name, with the code of the wrapped native one. */
+  let other: Contract;
   before(async () => {
     world = await startLocalWorld();
+    const artifact = readContract('DevnetWrapped');
+    const address = await deploy(world.chain, artifact, []);
+    other = { address: address.toLowerCase() as Hex, abi: artifact.abi };
   });
   after(() => world.chain.stop());
 
@@ -49,19 +57,19 @@ forEachEngine('bids on a chain', (engine) => {
     await following.settle();
     return { db, following };
   };
-  const money = (call: 'deposit' | 'withdraw' | 'transfer' | 'approve', person: 0 | 1 | 2, ...args: unknown[]): Call =>
+  const moneyOf = (currency: Contract, call: Money, person: 0 | 1 | 2, ...args: unknown[]): Call =>
     call === 'deposit'
-      ? callOf(world.people[person], world.protocol.wrapped, call, [], args[0] as bigint)
-      : callOf(world.people[person], world.protocol.wrapped, call, args);
-  const balanceOf = async (person: 0 | 1 | 2) =>
-    (await readChain(world.chain, world.protocol.wrapped, 'balanceOf', [world.people[person]])) as bigint;
+      ? callOf(world.people[person], currency, call, [], args[0] as bigint)
+      : callOf(world.people[person], currency, call, args);
+  const money = (call: Money, person: 0 | 1 | 2, ...args: unknown[]): Call =>
+    moneyOf(world.protocol.wrapped, call, person, ...args);
   /** Gives the person exactly this balance, and this allowance for Seaport. */
-  const fund = async (person: 0 | 1 | 2, balance: bigint, allowance = balance) => {
-    const now = await balanceOf(person);
+  const fund = async (person: 0 | 1 | 2, balance: bigint, allowance = balance, currency = world.protocol.wrapped) => {
+    const now = (await readChain(world.chain, currency, 'balanceOf', [world.people[person]])) as bigint;
     await world.act(
-      ...(now > balance ? [money('withdraw', person, now - balance)] : []),
-      ...(now < balance ? [money('deposit', person, balance - now)] : []),
-      money('approve', person, world.protocol.seaport.address, allowance),
+      ...(now > balance ? [moneyOf(currency, 'withdraw', person, now - balance)] : []),
+      ...(now < balance ? [moneyOf(currency, 'deposit', person, balance - now)] : []),
+      moneyOf(currency, 'approve', person, world.protocol.seaport.address, allowance),
     );
   };
   let nextToken = 0n;
@@ -91,7 +99,9 @@ forEachEngine('bids on a chain', (engine) => {
     { components, signature }: SignedOrder,
     tokenIds?: readonly string[],
   ) => {
-    const chain = createChains().get('ethereum') ?? assert.fail('there is no chain');
+    const currency = { address: other.address as Address, symbol: 'OTHER', decimals: 6 };
+    const chain =
+      createChains(null, [{ chain: 'ethereum', currency }]).get('ethereum') ?? assert.fail('there is no chain');
     const context = { ...toContext(db, { clock: Date.now }), checksOf: () => following.reader.contracts };
     const order = { parameters: toWireComponents(components), signature };
     const criteria = tokenIds ? { tokenIds } : null;
@@ -253,6 +263,82 @@ forEachEngine('bids on a chain', (engine) => {
     }
   });
 
+  test('a bid in another currency follows the balance and the allowance of this currency, and not those of the wrapped native one', async () => {
+    const scene = await open();
+    await fund(BIDDER, PRICE);
+    await fund(BIDDER, PRICE, PRICE, other);
+    await scene.following.settle();
+    const native = await submit(scene, await signBid({}));
+    const id = await submit(scene, await signBid({ currency: other.address }));
+    const poor = await signBid({ currency: other.address, price: PRICE + 1n });
+    await assert.rejects(submit(scene, poor), { code: 'no_funds' });
+    const states = async () => {
+      await scene.following.settle();
+      return [await stateOf(scene, native), await stateOf(scene, id)];
+    };
+    assert.deepEqual(await states(), ['active', 'active']);
+    const { seaport } = world.protocol;
+    const inOther = (call: Money, ...args: unknown[]) => moneyOf(other, call, BIDDER, ...args);
+    const steps: [Call, string, string][] = [
+      [inOther('withdraw', 1n), 'active', 'active no-balance'],
+      [money('withdraw', BIDDER, 1n), 'active no-balance', 'active no-balance'],
+      [inOther('deposit', 1n), 'active no-balance', 'active'],
+      [money('deposit', BIDDER, 1n), 'active', 'active'],
+      [inOther('approve', seaport.address, PRICE - 1n), 'active', 'active not-approved'],
+      [inOther('approve', seaport.address, PRICE), 'active', 'active'],
+      [money('approve', BIDDER, seaport.address, 0n), 'active not-approved', 'active'],
+      [inOther('transfer', world.people[OTHER], PRICE), 'active not-approved', 'active no-balance'],
+    ];
+    for (const [call, first, second] of steps) {
+      await world.act(call);
+      assert.deepEqual(await states(), [first, second]);
+    }
+    await rollBack(world.chain, 1);
+    for (let blocks = 0; blocks < 2; blocks += 1) await mine(world.chain);
+    assert.deepEqual(await states(), ['active not-approved', 'active']);
+    await world.act(inOther('withdraw', 1n));
+    await world.chain.rpc.call('anvil_mine', '0x80');
+    assert.deepEqual(await states(), ['active not-approved', 'active no-balance']);
+    const context = toContext(scene.db, { clock: Date.now, settings: { RPC_URL_ETHEREUM: world.chain.url } });
+    const audit = () => createAuditOperations(context, { pauseMs: 1 }).audit({ sample: 0, chain: 'ethereum' });
+    assert.deepEqual((await audit()).differences, []);
+    await scene.db.query(`update main.funds set balance = balance + 1 where currency <> ''`);
+    assert.deepEqual(
+      (await audit()).differences.map(({ subject, field }) => [subject.includes(id), field]),
+      [[true, 'balance']],
+    );
+  });
+
+  test('Seaport fills a bid in another currency, and its sale and its changes have this currency and no native price', async () => {
+    const scene = await open();
+    const tokenId = await mintTo(SELLER);
+    await fund(BIDDER, 0n);
+    await fund(BIDDER, PRICE, PRICE, other);
+    await scene.following.settle();
+    const fee = { recipient: world.people[OTHER] as Address, amount: 25n };
+    const item = await signBid({ wanted: { tokenId }, currency: other.address, fees: [fee] });
+    const id = await submit(scene, item);
+    await world.act(moneyOf(other, 'approve', SELLER, world.protocol.seaport.address, fee.amount));
+    await world.act(accept(item, SELLER, tokenId));
+    await scene.following.settle();
+    assert.equal(await stateOf(scene, id), 'filled');
+    const paid = await readChain(world.chain, other, 'balanceOf', [world.people[BIDDER]]);
+    assert.equal(paid, 0n);
+    const sales = await scene.db.query(`select price_raw, price, listing_id from indexer.sale where asset = $1`, [
+      tokenId.toString(),
+    ]);
+    assert.deepEqual(sales, [{ price_raw: null, price: `${PRICE} of ${other.address}`, listing_id: id }]);
+    const changes = await scene.db.query(
+      `select kind, price_raw, payment from main.activity where order_id = $1 and origin = 'main'
+       union all select kind, price_raw, payment from main.market_change where order_id = $1 order by kind`,
+      [id],
+    );
+    assert.deepEqual(
+      changes,
+      ['bid', 'fill'].map((kind) => ({ kind, price_raw: null, payment: `${PRICE} of ${other.address}` })),
+    );
+  });
+
   test('a reorganisation reverts the funds of a bidder, and the acceptance of a bid', async () => {
     const scene = await open();
     const tokenId = await mintTo(SELLER);
@@ -358,6 +444,9 @@ forEachEngine('bids on a chain', (engine) => {
     const best = await submit(scene, await signBid({ wanted: { tokenId: second }, price: PRICE * 3n }));
     const lower = await submit(scene, await signBid({ price: PRICE }));
     await submit(scene, await signBid({ wanted: { tokenId: first }, price: PRICE * 5n }, SELLER));
+    await fund(BIDDER, PRICE * 10n, PRICE * 10n, other);
+    await scene.following.settle();
+    await submit(scene, await signBid({ wanted: { tokenId: second }, price: PRICE * 9n, currency: other.address }));
     const query = { account: world.people[SELLER], chains: ['ethereum'], limit: 1_000, now: Date.now() };
     const offers = await listOffers(scene.db, { ...query, after: null });
     const held = await scene.db.query('select from main.holding where holder = $1', [world.people[SELLER]]);

@@ -322,6 +322,7 @@ async function insertOrder(
         side: 'ask',
         proceeds: null,
         root: null,
+        currency: null,
         seller,
         startsAt: now + random.integer(-10, 10) * SECOND,
         expiresAt: now + random.integer(11, 600) * SECOND,

@@ -175,6 +175,7 @@ async function insertListing(
         asset: token.tokenId.toString() as AssetId,
         proceeds: null,
         root: null,
+        currency: null,
         raw: totalOf(components) / token.units,
         seller: components.offerer as Address,
         createdAt: now,

@@ -80,14 +80,14 @@ export function recordStateChanges(kind: OrderKind, states: RecordedStates): str
   const isReported = `before.dormant = 'pending' ${isReport ? `or before.${listedAt} is distinct from after.${listedAt}` : ''}`;
   return `recorded_changes as (
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason,
-         block_number, quantity)
+         block_number, quantity, payment)
        select ${ofSide(table, 'after', `case when ${isByCounter} then 'invalidate' else changed.kind end`)},
          case when changed.kind in ('list', 'reprice') and (${isReported}) then least(after.${listedAt}, ${at}) else ${at} end,
-         after.chain, after.collection_id, after.${asset}, after.price_raw, after.seller, after.id, after.${marketplace},
+         after.chain, after.collection_id, after.${asset}, ${priceSql(table, 'after')}, after.seller, after.id, after.${marketplace},
          case when after.status <> 'active' and after.tx is distinct from before.tx then after.tx end,
          case when ${isByCounter} then 'counter' when changed.kind <> 'invalidate' then null
            when after.dormant = 'no-balance' then ${table.hasBids ? `case after.side when 'bid' then 'balance' else 'owner' end` : `'owner'`} else 'approval' end,
-         ${blockNumber}, case when after.status = 'active' then ${remaining} end
+         ${blockNumber}, case when after.status = 'active' then ${remaining} end, ${paymentSql(table, 'after')}
        from ${written} as after
        left join ${before} as before on ${key.map((name) => `before.${name} = after.${name}`).join(' and ')} and not after.inserted
        cross join lateral (select ${kindSql(table, { now, isReport })} as kind) as changed
@@ -102,8 +102,19 @@ function ofSide({ hasBids }: Pick<OrderTable, 'hasBids'>, row: string, kind: str
          from (select ${kind} as kind) as of_ask)`;
 }
 
+/** The price of the row, which is null for a bid in another currency than the wrapped native one: then `paymentSql` has it. */
+function priceSql({ hasBids }: Pick<OrderTable, 'hasBids'>, row: string): string {
+  return hasBids ? `case when ${row}.currency is null then ${row}.price_raw end` : `${row}.price_raw`;
+}
+
+function paymentSql({ hasBids }: Pick<OrderTable, 'hasBids'>, row: string): string {
+  return hasBids ? `${row}.price_raw::text || ' of ' || ${row}.currency` : 'null::text';
+}
+
 /** A bid is made when it is stored, even if it cannot be accepted before its start. */
 function kindSql({ startsAt, hasBids }: OrderTable, { now, isReport }: { now: string; isReport: boolean }): string {
+  const termsOf = (row: string) =>
+    `(${row}.price_raw, ${row}.buyer_total_raw, coalesce(${row}.quantity, 1), coalesce(${row}.filled_quantity, 0)${hasBids ? `, ${row}.currency` : ''})`;
   const isNew = `before.status <> 'active' or before.seller <> after.seller or before.order_hash is distinct from after.order_hash`;
   return `case
          when after.status <> 'active' then case when before.status <> after.status then
@@ -116,8 +127,7 @@ function kindSql({ startsAt, hasBids }: OrderTable, { now, isReport }: { now: st
          when before.id is null or before.price_raw = 0 or before.status = 'active' and before.dormant = 'pending'
            ${isReport ? `or ${isNew}` : ''} then 'list'
          when before.status <> 'active' or before.dormant is not null then 'revalidate'
-         when (before.price_raw, before.buyer_total_raw, coalesce(before.quantity, 1), coalesce(before.filled_quantity, 0))
-           is distinct from (after.price_raw, after.buyer_total_raw, coalesce(after.quantity, 1), coalesce(after.filled_quantity, 0)) then 'reprice'
+         when ${termsOf('before')} is distinct from ${termsOf('after')} then 'reprice'
        end`;
 }
 
@@ -133,9 +143,9 @@ export function recordRemovals(kind: OrderKind, { deleted, now }: { deleted: str
   const table: OrderTable = TABLES[kind];
   const { schema, asset, marketplace, sortedBy } = table;
   return `recorded_changes as (
-       insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace)
-       select ${ofSide(table, 'before', 'removed.kind')}, ${now}::timestamptz, before.chain, before.collection_id, before.${asset}, before.price_raw, before.seller, before.id,
-         before.${marketplace}
+       insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, payment)
+       select ${ofSide(table, 'before', 'removed.kind')}, ${now}::timestamptz, before.chain, before.collection_id, before.${asset}, ${priceSql(table, 'before')}, before.seller, before.id,
+         before.${marketplace}, ${paymentSql(table, 'before')}
        from ${deleted} as before cross join lateral (select ${removalSql({ ...table, now })} as kind) as removed
        where removed.kind is not null order by ${sortedBy.map((name) => `before.${name}`).join(', ')}
      )`;

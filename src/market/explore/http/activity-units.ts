@@ -17,9 +17,11 @@ export const activityUnitFields = {
   ),
   currency: typeOrNull<string>(
     'string',
-    'The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null.',
+    'The currency of a sale that was not paid in the native currency, or of a bid that is not in its wrapped form: its symbol, or the address of its token. Otherwise null.',
   ),
-  amount: unitsOrNullField('What was paid in such a sale for all units, in base units of `currency`. Otherwise null.'),
+  amount: unitsOrNullField(
+    'What was paid in such a sale for all units, or what the bidder pays for one unit, in base units of `currency`. Otherwise null.',
+  ),
   tokens: Type.Unsafe<WireSoldToken[] | null>({
     type: ['array', 'null'],
     items: Type.Object(

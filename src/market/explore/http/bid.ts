@@ -10,7 +10,7 @@ import { toAssetIdentity } from '../../reads/http/asset-identity.ts';
 import { toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { MarketItemSchema } from '../../reads/http/market-item.ts';
-import { toPriceIn } from '../../reads/http/price.ts';
+import { toBidPrice, toPriceIn } from '../../reads/http/price.ts';
 import type { Bid, BidLocation } from '../bids.ts';
 import type { BidKind, TopBid } from '../queries/bids.ts';
 import { BID_KINDS } from '../queries/bids.ts';
@@ -98,7 +98,7 @@ export const TopBidSchema = Type.Object(
     $id: 'TopBid',
     title: 'TopBid',
     description:
-      'The bid with the highest proceeds that can be accepted now. `price` is what the bidder pays for one unit, `proceeds` what the seller keeps of it after the fees in the order.',
+      'The bid with the highest proceeds that can be accepted now. Only bids in the wrapped native currency count. `price` is what the bidder pays for one unit, `proceeds` what the seller keeps of it after the fees in the order.',
     examples: [TOP_BID_EXAMPLE],
     ...closed,
   },
@@ -122,12 +122,12 @@ export function toAskSide({ seller }: Pick<WireListing, 'seller'>): WireSide {
 }
 
 export function toBidSide(bid: Bid, prices: PriceContext): WireSide {
-  const { kind, proceeds, bidder, location } = bid;
+  const { kind, proceeds, bidder, currency, location } = bid;
   return {
     side: 'bid',
     kind,
     criteria: toCriteria(bid),
-    proceeds: toPriceIn(prices, proceeds, location.chain),
+    proceeds: toBidPrice(prices, proceeds, { chain: location.chain, currency }),
     maker: bidder,
   };
 }
@@ -146,9 +146,9 @@ function toCriteria({ kind, root, tokens, source }: Bid): WireCriteria | null {
 
 /** The bid in the form of a listing: the bidder is the buyer, and there is no seller. */
 export function toWireBid(bid: Bid, prices: PriceContext): WireListing {
-  const { orderId, orderHash, raw, quantity, filled, location, status } = bid;
+  const { orderId, orderHash, raw, quantity, filled, location, status, currency } = bid;
   const { chain } = location;
-  const price = toPriceIn(prices, raw, chain);
+  const price = toBidPrice(prices, raw, { chain, currency });
   return {
     ...toIdentity(bid, location),
     price,
@@ -163,7 +163,7 @@ export function toWireBid(bid: Bid, prices: PriceContext): WireListing {
     orderHash,
     quantity: quantity.toString(),
     remaining: (quantity - filled).toString(),
-    total: toPriceIn(prices, raw * (quantity - filled), chain),
+    total: toBidPrice(prices, raw * (quantity - filled), { chain, currency }),
     buyerTotal: price,
   };
 }

@@ -13,9 +13,13 @@ const EXAMPLE_DECIMALS = 18;
 export const DetailedPriceSchema = Type.Object(
   {
     ...PriceSchema.properties,
+    currency: Type.String({
+      description:
+        'Native currency symbol of the chain. For a bid in another currency than the wrapped native one: the symbol of this currency. Amounts in different currencies cannot be compared.',
+    }),
     decimals: Type.Integer({
       minimum: 0,
-      description: 'One native unit is 10^decimals base units: 18 for ether, 9 for SOL.',
+      description: 'One unit of the currency is 10^decimals base units: 18 for ether, 9 for SOL.',
     }),
   },
   {

@@ -26,19 +26,20 @@ export type BidKind = (typeof BID_KINDS)[number];
 
 /** The columns that `decodeListedBid` reads. */
 export const BID_COLUMNS = `id, collection_id, contract_address, token_id, root, price_raw, proceeds_raw, seller, status, dormant, created_at, starts_at,
-  expires_at, ended_at, tx, coalesce(order_hash, reported_hash) as order_hash, quantity, filled_quantity, source, (
+  expires_at, ended_at, tx, coalesce(order_hash, reported_hash) as order_hash, quantity, filled_quantity, source, currency, (
     select json_build_object('tokens', named.tokens, 'traits', named.traits) from main.token_set as named
     where named.collection_id = book_order.collection_id and named.root = book_order.root) as tokens`;
 
 /**
- * `source`: the marketplace that has reported the bid; null for a bid of the service. `tokens`: the number of tokens of the set, and the traits that name
- * it; null if the bid names no set. Times in milliseconds.
+ * `source`: the marketplace that has reported the bid; null for a bid of the service. `currency`: the contract of its currency; null for the wrapped
+ * native one. `tokens`: the number of tokens of the set, and the traits that name it; null if the bid names no set. Times in milliseconds.
  */
 export const decodeListedBid = rowDecoder('book_order', {
   orderId: column('id', text),
   collectionId: column('collection_id', text),
   contractAddress: column('contract_address', address),
   source: nullable(text),
+  currency: nullable(address),
   asset: column('token_id', nullable(assetId)),
   root: nullable(hex),
   raw: column('price_raw', amount),
@@ -64,7 +65,7 @@ export async function findBid(db: Queryable, orderId: string): Promise<ListedBid
   return row ? decodeListedBid(row) : null;
 }
 
-/** The bid whose seller keeps most. `source` as in `ListedBid`. `proceeds` and `raw`, the price, are for one unit. */
+/** The bid in the wrapped native currency whose seller keeps most. `source` as in `ListedBid`. `proceeds` and `raw`, the price, are for one unit. */
 export type TopBid = {
   orderId: string;
   source: string | null;
@@ -93,12 +94,12 @@ const namedSql = (collection: string, token: string) => `(
        union all select root from main.token_set_member as member
        where member.collection_id = ${collection} and member.token_id = ${token}) as named`;
 
-/** SQL for the best bid of the collection that names `named` and meets the condition. Each is one search in an index. */
+/** SQL for the best bid of the collection, in the wrapped native currency, that names `named` and meets the condition. Each is one search in an index. */
 const bestSql = (collection: string, now: string, condition = 'true') => `(
        select id, source, case when token_id is not null then 'item' when root is not null then 'trait' else 'collection' end as kind,
          price_raw, proceeds_raw, expires_at from main.book_order
        where side = 'bid' and status = 'active' and dormant is null and collection_id = ${collection}
-         and coalesce(token_id, root, '') = named.name and (expires_at is null or expires_at > ${now})
+         and coalesce(token_id, root, '') = named.name and coalesce(currency, '') = '' and (expires_at is null or expires_at > ${now})
          and (starts_at is null or starts_at <= ${now}) and ${condition}
        order by proceeds_raw desc, id limit 1) as best`;
 
@@ -148,7 +149,7 @@ export async function listTopBidsOfTraits(
 /** The place of an offer in its list: by chain, then the highest proceeds first. */
 export type OfferPosition = { chain: string; proceeds: string; collectionId: string; asset: string };
 
-/** `most`: the highest proceeds of a bid for anything in the collection. The top bid of the token is at most this. */
+/** `most`: the highest proceeds of a bid for anything in the collection, in the wrapped native currency. The top bid of the token is at most this. */
 const decodeHeld = rowDecoder('holding', {
   collectionId: column('collection_id', text),
   asset: column('token_id', assetId),
@@ -161,7 +162,7 @@ export type Offer = Pick<Held, 'chain' | 'collectionId' | 'asset'> & { bid: TopB
 const HELD_WITH_BIDS = `select holding.collection_id, token_id, proceeds_raw from main.holding
      cross join lateral (
        select proceeds_raw from main.book_order
-       where side = 'bid' and status = 'active' and dormant is null and collection_id = holding.collection_id
+       where side = 'bid' and status = 'active' and dormant is null and currency is null and collection_id = holding.collection_id
        order by proceeds_raw desc limit 1) as top
      where holder = $1 and quantity > 0`;
 

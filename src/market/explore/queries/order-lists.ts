@@ -68,6 +68,8 @@ type OrderTable = {
   descending: ReadonlySet<OrderSort>;
   /** SQL for the source of a row: a marketplace. `OWN_SOURCE` for the rows of the service, if the table has them. */
   source: string;
+  /** The condition for the rows whose prices can be compared, if not all can. */
+  isComparable?: string;
   /** SQL for the rows of a token. `param` is the parameter that holds the token. */
   ofToken: (param: string) => string;
 };
@@ -129,7 +131,7 @@ const BOOK: OrderTable = {
   ofToken: (param) => `token_id = ${param}`,
 };
 
-/** The best bid comes first. The bids of a token are those that the owner of the token can accept. */
+/** The best bid comes first. A list by price has the bids in the wrapped native currency. The bids of a token are those that the owner of the token can accept. */
 const BIDS: OrderTable = {
   name: 'main.book_order',
   columns: BID_COLUMNS,
@@ -143,6 +145,7 @@ const BIDS: OrderTable = {
   hasStart: true,
   condition: `side = 'bid'`,
   descending: new Set(['created', 'price']),
+  isComparable: 'currency is null',
   source: `coalesce(source, '${OWN_SOURCE}')`,
   ofToken: (param) => `coalesce(token_id, root, '') = any(array[${param}, ''] || array(
       select member.root from main.token_set_member as member
@@ -230,6 +233,7 @@ function toStatement(
     ...(kind === null ? [] : [BID_KIND_CONDITIONS[kind]]),
     ...(source === null ? [] : [`${table.source} = ${param(source, 'text')}`]),
     ...(sort === 'expires' ? ['expires_at is not null'] : []),
+    ...(sort === 'price' && table.isComparable !== undefined ? [table.isComparable] : []),
   ];
   const started = start === null ? [] : [start.value, ...(start.kind === 'after-row' ? start.ties : [])];
   const values = started.map((value, index) => param(value, columns[index]?.[1] ?? 'text'));

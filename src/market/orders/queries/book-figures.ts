@@ -114,13 +114,13 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * Determines again the top bid of the given collections: the highest proceeds of the bids for any of their tokens. Records each change in
+ * Determines again the top bid of the given collections: the highest proceeds of the bids in the wrapped native currency for any of their tokens. Records each change in
  * main.catalog_change. Records when such a bid starts later. The books must be locked. Must be called after the last write to bids. `now` in milliseconds.
  */
 export async function refreshTopBids(tx: Queryable, collectionIds: Iterable<string>, now: number): Promise<void> {
   const ids = [...new Set(collectionIds)];
   if (ids.length === 0) return;
-  const open = `side = 'bid' and status = 'active' and dormant is null and coalesce(token_id, root, '') = ''
+  const open = `side = 'bid' and status = 'active' and dormant is null and coalesce(token_id, root, '') = '' and coalesce(currency, '') = ''
          and (expires_at is null or expires_at > $2)`;
   await tx.query(
     `with current as (

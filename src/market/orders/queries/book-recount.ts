@@ -58,7 +58,7 @@ export async function listBookDifferences(
        select coalesce(stored.collection_id, bids.collection_id), 'top bid', null, stored.top_bid_raw::text, bids.top_bid_raw::text
        from main.collection_book as stored full join (
          select collection_id, max(proceeds_raw) as top_bid_raw from main.book_order
-         where side = 'bid' and status = 'active' and dormant is null and token_id is null and root is null
+         where side = 'bid' and status = 'active' and dormant is null and token_id is null and root is null and currency is null
            and (expires_at is null or expires_at > $1) and (starts_at is null or starts_at <= $1) group by collection_id
        ) as bids on bids.collection_id = stored.collection_id
      )

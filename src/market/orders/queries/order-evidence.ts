@@ -158,7 +158,7 @@ const BID_COLUMNS = `bidder.balance as funds_balance, bidder.allowance as funds_
 const BID_JOINS = `left join lateral (
     select balance, allowance from main.funds
     where stored.side = 'bid' and funds.chain = stored.chain and account = stored.seller
-      and funds.operator = stored.operator and balance is not null
+      and funds.operator = stored.operator and funds.currency = coalesce(stored.currency, '') and balance is not null
     order by block_number desc limit 1) as bidder on true
   left join lateral (
     select case when details ->> 'to' = '${ZERO_ADDRESS}' then json_build_object(${OCCURRENCE}) end as burn from main.chain_event as event

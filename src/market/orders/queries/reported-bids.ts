@@ -29,6 +29,8 @@ export type ReportedBid = {
   priceRaw: bigint;
   /** What the seller keeps of the price. */
   proceedsRaw: bigint;
+  /** The contract of the currency; null for the native currency, wrapped or not. */
+  currency: Address | null;
   bidder: Address;
   orderHash: string | null;
   quantity: bigint;
@@ -51,6 +53,7 @@ const COLUMNS: RowColumns<ReportedBid> = {
   root: { text: (bid) => bid.root },
   price_raw: { numeric: (bid) => bid.priceRaw },
   proceeds_raw: { numeric: (bid) => bid.proceedsRaw },
+  currency: { text: (bid) => bid.currency },
   seller: { text: (bid) => bid.bidder },
   reported_hash: { text: (bid) => bid.orderHash },
   quantity: { numeric: (bid) => bid.quantity },
@@ -69,6 +72,7 @@ const TERMS = [
   'root',
   'price_raw',
   'proceeds_raw',
+  'currency',
   'seller',
   'reported_hash',
   'quantity',

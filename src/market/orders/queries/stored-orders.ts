@@ -48,11 +48,12 @@ export type SeaportJson = { parameters: object; signature: string };
 
 /**
  * Which side the order is of, and which tokens it is for. `asset`: the token; null for a bid that several tokens meet. `proceeds`: what the seller
- * keeps of the price of a bid. `root`: for a bid that the tokens of a set meet, the root of their Merkle tree.
+ * keeps of the price of a bid. `root`: for a bid that the tokens of a set meet, the root of their Merkle tree. `currency`: the contract of the currency of a
+ * bid; null for the wrapped native one.
  */
 export type OrderSubject =
-  | { side: 'ask'; asset: AssetId; proceeds: null; root: null }
-  | { side: 'bid'; asset: AssetId | null; proceeds: bigint; root: Hex | null };
+  | { side: 'ask'; asset: AssetId; proceeds: null; root: null; currency: null }
+  | { side: 'bid'; asset: AssetId | null; proceeds: bigint; root: Hex | null; currency: Address | null };
 
 type OrderRow = {
   orderId: string;
@@ -91,8 +92,8 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder, now: 
      ), added as (
        insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
          starts_at, expires_at, seaport, order_hash, protocol_address, order_type, standard, quantity, buyer_total_raw, counter,
-         operator, side, proceeds_raw, root)
-       values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22, $23)
+         operator, side, proceeds_raw, root, currency)
+       values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21, $22, $23, $24)
        on conflict do nothing returning true as inserted, stored.*
      ), ${recordStateChanges('order', { written: 'added', before: 'before', now: '$20' })}
      select 1 from added`,
@@ -120,6 +121,7 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder, now: 
       order.side,
       order.proceeds?.toString() ?? null,
       order.root,
+      order.currency,
     ],
   );
   return rows.length > 0;
@@ -157,6 +159,7 @@ const decodeOrder = rowDecoder('book_order', {
   asset: column('token_id', nullable(assetId)),
   proceeds: column('proceeds_raw', nullable(amount)),
   root: nullable(hex),
+  currency: nullable(address),
   raw: column('price_raw', amount),
   seller: address,
   createdAt: column('created_at', timestamp),
@@ -183,18 +186,18 @@ const decodeSignedTerms = rowDecoder('book_order', {
 });
 
 function toStoredOrder(row: Row): StoredOrder {
-  const { orderHash, side, asset, proceeds, root, ...order } = decodeOrder(row);
+  const { orderHash, side, asset, proceeds, root, currency, ...order } = decodeOrder(row);
   return {
     ...order,
-    ...toSubject({ side, asset, proceeds, root }),
+    ...toSubject({ side, asset, proceeds, root, currency }),
     signed: orderHash === null ? null : decodeSignedTerms(row),
   };
 }
 
 /** Checks that the columns of a row agree with its side, as the constraints of the table demand. */
-function toSubject({ side, asset, proceeds, root }: OrderColumns): OrderSubject {
-  if (side === 'bid' && proceeds !== null) return { side, asset, proceeds, root };
-  if (side === 'ask' && asset !== null) return { side, asset, proceeds: null, root: null };
+function toSubject({ side, asset, proceeds, root, currency }: OrderColumns): OrderSubject {
+  if (side === 'bid' && proceeds !== null) return { side, asset, proceeds, root, currency };
+  if (side === 'ask' && asset !== null) return { side, asset, proceeds: null, root: null, currency: null };
   throw new RowError(`book_order: the columns are not those of a row of the side ${side}`);
 }
 

@@ -1,8 +1,9 @@
-// Reads the terms of a bid from a Seaport order. A bid offers a fixed amount of the wrapped native currency for one token, for any token of a
-// collection, or for any token of a set (`criteria`). Any other order is rejected with a code.
+// Reads the terms of a bid from a Seaport order. A bid offers a fixed amount of the wrapped native currency, or of a currency that the settings name, for
+// one token, for any token of a collection, or for any token of a set (`criteria`). Any other order is rejected with a code.
 
 import type { Address, AssetId } from '../../../platform/core/address.ts';
 import { toTokenId } from '../../../platform/core/address.ts';
+import type { Currency } from '../../../platform/core/chains.ts';
 import type { Hex, TokenStandard } from '../../../platform/core/evm.ts';
 import { isCriterion, isPartialOrder, isTokenItem, ITEM_TYPE } from '../../../platform/core/seaport.ts';
 import type { ConsiderationItem, OfferItem, SeaportOrder } from './order.ts';
@@ -24,6 +25,8 @@ export type BidTerms = {
   priceRaw: bigint;
   /** What the seller keeps of the price after the fees in the order. */
   proceedsRaw: bigint;
+  /** The contract of the currency; null for the wrapped native currency. */
+  currency: Address | null;
   startsAt: number;
   /** Null for an order that never expires. */
   expiresAt: number | null;
@@ -32,12 +35,15 @@ export type BidTerms = {
   operator: Address;
 };
 
+/** `currencies`: those in which bids can be paid besides the wrapped native one. */
+export type BidTermsOptions = TermsOptions & { currencies: readonly Currency[] };
+
 /** Throws UnacceptedTerms with the code of the first check that the order fails. */
-export function readBid(order: SeaportOrder, { protocol, wrappedNative, now }: TermsOptions): BidTerms {
+export function readBid(order: SeaportOrder, { protocol, wrappedNative, currencies, now }: BidTermsOptions): BidTerms {
   const { payment, wanted, fees } = divideItems(order);
   const operator = requireOperator(order, protocol);
   const quantity = readQuantity(order, wanted);
-  requireCurrency([payment, ...fees], wrappedNative);
+  const currency = requireCurrency([payment, ...fees], { wrappedNative, currencies });
   requireFixedAmounts(order);
   const totalRaw = payment.startAmount;
   const sellerRaw = fees.reduce((left, { startAmount }) => left - startAmount, totalRaw);
@@ -53,6 +59,7 @@ export function readBid(order: SeaportOrder, { protocol, wrappedNative, now }: T
     quantity,
     priceRaw: totalRaw / quantity,
     proceedsRaw: sellerRaw / quantity,
+    currency,
     ...readTimes(order, now),
     counter: order.counter,
     operator,
@@ -96,15 +103,28 @@ function readQuantity(order: SeaportOrder, wanted: ConsiderationItem): bigint {
   return quantity;
 }
 
-function requireCurrency(payments: readonly OfferItem[], wrappedNative: Address | null): void {
-  const isWrapped = ({ itemType, token, identifierOrCriteria }: OfferItem) =>
-    itemType === ITEM_TYPE.erc20 && token === wrappedNative && identifierOrCriteria === 0n;
-  if (payments.every(isWrapped)) return;
+/** The currency of all payments. Null for the wrapped native currency. */
+function requireCurrency(
+  payments: readonly OfferItem[],
+  { wrappedNative, currencies }: Pick<BidTermsOptions, 'wrappedNative' | 'currencies'>,
+): Address | null {
+  const isIn = (currency: Address) =>
+    payments.every(
+      ({ itemType, token, identifierOrCriteria }) =>
+        itemType === ITEM_TYPE.erc20 && token === currency && identifierOrCriteria === 0n,
+    );
+  if (wrappedNative !== null && isIn(wrappedNative)) return null;
+  const other = currencies.find(({ address }) => isIn(address));
+  if (other) return other.address;
+  const accepted = [
+    ...(wrappedNative === null ? [] : [`the wrapped native currency, ${wrappedNative}`]),
+    ...currencies.map(({ symbol, address }) => `${symbol}, ${address}`),
+  ];
   throw new UnacceptedTerms(
     'unsupported_currency',
-    wrappedNative === null
-      ? 'no wrapped native currency is known on this chain'
-      : `a bid and its fees must be paid in the wrapped native currency, ${wrappedNative}`,
+    accepted.length === 0
+      ? 'no currency of bids is known on this chain'
+      : `a bid and its fees must be paid in one currency: ${accepted.join('; or ')}`,
   );
 }
 

@@ -2,9 +2,9 @@
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import type { Chain } from '../../../platform/core/chains.ts';
+import type { Chain, Currency } from '../../../platform/core/chains.ts';
 import type { Price, Rates } from '../../../platform/core/price.ts';
-import { toDetailedPrice, toPrice } from '../../../platform/core/price.ts';
+import { toDetailedPrice, toPrice, toPriceOfCurrency } from '../../../platform/core/price.ts';
 import { closed, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import type { Market } from '../market.ts';
 import { toExamplePrice } from './example-collection.ts';
@@ -55,6 +55,16 @@ export function toPriceContext(
 
 export function toPriceIn({ rates, now, hasDecimals }: PriceContext, raw: bigint, chain: Chain): Price {
   return hasDecimals ? toDetailedPrice(raw, chain, rates, now) : toPrice(raw, chain, rates, now);
+}
+
+/** An amount of a bid. `currency`: null for the wrapped native currency. */
+export function toBidPrice(
+  context: PriceContext,
+  raw: bigint,
+  { chain, currency }: { chain: Chain; currency: Currency | null },
+): Price {
+  if (currency === null) return toPriceIn(context, raw, chain);
+  return toPriceOfCurrency(raw, currency, context);
 }
 
 /** Null when the amount or the chain is unknown. */

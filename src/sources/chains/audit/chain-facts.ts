@@ -2,6 +2,7 @@
 
 import type { Address, AssetId } from '../../../platform/core/address.ts';
 import type { Hex, TokenStandard } from '../../../platform/core/evm.ts';
+import type { Funds, FundsKey } from '../../../market/orders/queries/funds.ts';
 import type { ContractReads, SeaportOrderStatus } from '../rpc/contract-reads.ts';
 
 /** A contract returned no usable value, or the standard of a token is not known. The audit then cannot compare the stored row. */
@@ -15,14 +16,13 @@ type Token = { contract: Address; tokenId: AssetId; standard: TokenStandard };
 export class ChainFacts {
   readonly #contracts: ContractReads;
   readonly #block: number;
-  /** The currency of bids. */
-  readonly #currency: Address | null;
+  readonly #wrappedNative: Address | null;
   readonly #reads = new Map<string, Promise<unknown>>();
 
-  constructor(contracts: ContractReads, { block, currency }: { block: number; currency: Address | null }) {
+  constructor(contracts: ContractReads, { block, wrappedNative }: { block: number; wrappedNative: Address | null }) {
     this.#contracts = contracts;
     this.#block = block;
-    this.#currency = currency;
+    this.#wrappedNative = wrappedNative;
   }
 
   /** Null when the token has no owner. */
@@ -49,11 +49,11 @@ export class ChainFacts {
   }
 
   /** What a bidder can pay: the balance of the currency, and how much of it the operator may spend. */
-  fundsOf(account: Address, operator: Address): Promise<{ balance: bigint; allowance: bigint }> {
-    const currency = this.#currency;
-    if (currency === null) throw new UnknownFact('the currency of bids');
-    return this.#once(`funds ${account} ${operator}`, async () => {
-      const [funds = null] = await this.#contracts.funds(currency, [{ account, operator }], this.#block);
+  fundsOf({ account, operator, currency }: FundsKey): Promise<Funds> {
+    const contract = currency ?? this.#wrappedNative;
+    if (contract === null) throw new UnknownFact('the currency of bids');
+    return this.#once(`funds ${contract} ${account} ${operator}`, async () => {
+      const [funds = null] = await this.#contracts.funds(contract, [{ account, operator }], this.#block);
       return requireValue('funds', Promise.resolve(funds));
     });
   }

@@ -138,7 +138,7 @@ async function compareStored<R>(
   { cursor, rows, now }: Stored<R>,
 ): Promise<Map<string, Outcome>> {
   const { contracts, chain } = context.reader;
-  const facts = new ChainFacts(contracts, { block: cursor.number, currency: chain.wrappedNative });
+  const facts = new ChainFacts(contracts, { block: cursor.number, wrappedNative: chain.wrappedNative });
   const outcomes = new Map<string, Outcome>();
   const waiting = [...rows];
   const work = async () => {

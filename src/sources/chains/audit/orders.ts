@@ -68,9 +68,9 @@ async function readSellerAbility(facts: ChainFacts, order: AuditedOrder): Promis
 
 /** The funds of a bidder are followed only while a bid is active, and some time after. */
 async function readBidderAbility(facts: ChainFacts, order: AuditedOrder): Promise<Ability | null> {
-  const { seller, operator, funds } = order;
+  const { seller, operator, currency, funds } = order;
   if (operator === null || funds === null) return null;
-  const { balance, allowance } = await facts.fundsOf(seller, operator);
+  const { balance, allowance } = await facts.fundsOf({ account: seller, operator, currency });
   const required = toRequiredFunds(order);
   return { balance, approved: allowance >= required, required };
 }

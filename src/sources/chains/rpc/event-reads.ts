@@ -10,7 +10,7 @@ import { UndecodableData } from '../protocols/abi-words.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { decodeLog, UnreadSale } from '../protocols/event-decoder.ts';
 import { TOKEN_DECODERS, toIndexed } from '../protocols/token-standards.ts';
-import { toFundsMoved } from '../protocols/wrapped-native.ts';
+import { toFundsMoved } from '../protocols/erc20-funds.ts';
 import type { EndpointComparison, OnUncompared } from './endpoint-comparison.ts';
 import type { ReadKind } from './disputes.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
@@ -249,8 +249,8 @@ export class EventReads {
    */
   #decode(fetched: readonly TimedLog[], query: LogQuery): ChainEvent[] {
     const { unindexed, funds } = query;
-    const isOfFunds = ({ address }: TimedLog) => address === funds?.currency;
-    const received = funds ? fetched.filter((log) => !isOfFunds(log)) : fetched;
+    const accountsOf = ({ address }: TimedLog) => funds?.get(address);
+    const received = funds ? fetched.filter((log) => !accountsOf(log)) : fetched;
     // Decoders of protocols read the transfers of other contracts too, so all decoders get the same logs.
     const logs =
       unindexed.size === 0 ? received : received.map((log) => (unindexed.has(log.address) ? toIndexed(log) : log));
@@ -277,8 +277,13 @@ export class EventReads {
     }
     const moved = new Set(unread.length > 0 ? events.flatMap(({ kind, tx }) => (kind === 'transfer' ? [tx] : [])) : []);
     for (const { log, protocol, reason } of unread) if (moved.has(log.tx)) this.#unread.count(log, protocol, reason);
-    // The events of the currency concern no sale, so they are not in the order of the other events.
-    const ofFunds = funds ? fetched.filter(isOfFunds).flatMap((log) => toFundsMoved(log, funds.accounts) ?? []) : [];
+    // The events of currencies concern no sale, so they are not in the order of the other events.
+    const ofFunds = funds
+      ? fetched.flatMap((log) => {
+          const accounts = accountsOf(log);
+          return (accounts && toFundsMoved(log, accounts)) ?? [];
+        })
+      : [];
     return [...events, ...ofFunds];
   }
 }

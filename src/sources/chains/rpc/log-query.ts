@@ -5,7 +5,7 @@ import type { Hex } from '../../../platform/core/evm.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import type { ProtocolContracts } from '../protocols/settlement-protocol.ts';
 import { ANNOUNCEMENT_TOPICS, TOKEN_DECODERS } from '../protocols/token-standards.ts';
-import { FUNDS_TOPICS } from '../protocols/wrapped-native.ts';
+import { FUNDS_TOPICS } from '../protocols/erc20-funds.ts';
 import { bloomContains, isBloomTooFull } from './log-bloom.ts';
 import type { LogRequest } from './log-response.ts';
 import { invalidResponse } from './rpc-failure.ts';
@@ -15,7 +15,7 @@ import type { BloomedHeader } from './rpc-values.ts';
 /**
  * `unindexed`: the contracts whose transfers and approvals may have arguments that are not indexed (`toIndexed`). Default: none.
  * `isPast`: true for a read of past blocks. Then announcements of changed metadata are left out, because some contracts emit very many of
- * them. Default: false. `funds`: the wrapped native currency, and the accounts whose funds in this currency are followed. Default: none.
+ * them. Default: false. `funds`: whose funds are followed. Default: none.
  */
 export type EventFilter = {
   protocols: ProtocolContracts;
@@ -25,7 +25,8 @@ export type EventFilter = {
   funds?: FollowedFunds | null;
 };
 
-export type FollowedFunds = { currency: Address; accounts: ReadonlySet<Address> };
+/** The accounts whose funds in a currency are followed, by the contract of the currency. */
+export type FollowedFunds = ReadonlyMap<Address, ReadonlySet<Address>>;
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
 const ADDRESSES_MAX = 200;
@@ -103,11 +104,14 @@ export class LogQuery {
   }
 }
 
-/** The requests for the logs of the currency that name one of the accounts, in slices of accounts. */
+/** The requests for the logs of the currencies that name one of the accounts, in slices of accounts. */
 function toFundsSelections(funds: FollowedFunds | null): Selection[] {
-  if (!funds) return [];
-  const addresses = new Set([funds.currency]);
-  const words = [...funds.accounts].map((account): Hex => `0x${account.slice(2).padStart(64, '0')}`);
+  return [...(funds ?? [])].flatMap(([currency, accounts]) => toSelectionsOf(currency, accounts));
+}
+
+function toSelectionsOf(currency: Address, accounts: ReadonlySet<Address>): Selection[] {
+  const addresses = new Set([currency]);
+  const words = [...accounts].map((account): Hex => `0x${account.slice(2).padStart(64, '0')}`);
   const selections: Selection[] = [];
   for (let from = 0; from < words.length; from += ACCOUNTS_MAX) {
     const slice = words.slice(from, from + ACCOUNTS_MAX);

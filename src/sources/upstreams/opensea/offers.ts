@@ -1,6 +1,8 @@
 // OpenSea's API v2 for offers: converts the offers for a collection to records of the kind `bid`: for one token, for any token of the collection, or
 // for the tokens of a set. Price, fees and bidder are taken from the signed order in the row.
 
+import type { Address } from '../../../platform/core/address.ts';
+import { findCurrency } from '../../../platform/core/chains.ts';
 import type { ParsedPage, SourceRecord, VendorRow } from '../response-rows.ts';
 import {
   optionalInteger,
@@ -61,13 +63,13 @@ function toBids(row: VendorRow, contract: OpenSeaContract, begunBy: number): Sou
   if (status === null) return [];
   const order = toRow(toRow(row['protocol_data'], 'protocol_data')['parameters'], 'parameters');
   const offerer = requiredAddress(order, 'offerer', 'evm');
-  const { wanted, fees } = readConsideration(order, offerer, contract);
+  const payment = readPayment(order, contract);
+  const { wanted, fees } = readConsideration(order, offerer, payment.token);
   if (requiredAddress(wanted, 'token', 'evm') !== contract.contractAddress) return [];
   const startsAt = readOrderSeconds(order, 'startTime');
   if (startsAt * 1_000 > begunBy) return [];
   const quantity = readFixedAmount(wanted, 'consideration[]');
-  const paid = readPayment(order, contract);
-  const priceRaw = divideExactly(paid, quantity, 'offer[0].startAmount');
+  const priceRaw = divideExactly(payment.amount, quantity, 'offer[0].startAmount');
   const feesRaw = divideExactly(fees, quantity, 'consideration[].startAmount');
   if (feesRaw >= priceRaw) rejectRow('consideration', 'leaves nothing to the seller');
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));
@@ -83,6 +85,7 @@ function toBids(row: VendorRow, contract: OpenSeaContract, begunBy: number): Sou
       ...readWanted(row, wanted),
       priceRaw: priceRaw.toString(),
       proceedsRaw: (priceRaw - feesRaw).toString(),
+      ...(payment.token !== contract.chain.wrappedNative && { currency: payment.token }),
       buyer: offerer,
       id: orderHash,
       orderHash,
@@ -101,23 +104,20 @@ const ERC1155 = 3;
 /** The item types of any token of a contract or of a set: ERC-721 and ERC-1155. */
 const WITH_CRITERIA: ReadonlySet<number> = new Set([4, 5]);
 
-/** What the bidder pays: one fixed amount of the wrapped native currency. */
-function readPayment(order: VendorRow, { chain }: OpenSeaContract): bigint {
+/** What the bidder pays: one fixed amount of the wrapped native currency, or of a currency that the settings name. */
+function readPayment(order: VendorRow, { chain }: OpenSeaContract): { token: Address; amount: bigint } {
   const items = optionalRows(order, 'offer');
   if (items.length !== 1) rejectRow('offer', 'is not one payment');
   const item = toRow(items[0], 'offer[0]');
   if (requiredInteger(item, 'itemType') !== ERC20) rejectRow('offer[0].itemType', 'is not a payment');
-  if (requiredAddress(item, 'token', 'evm') !== chain.wrappedNative)
+  const token = requiredAddress(item, 'token', 'evm');
+  if (token !== chain.wrappedNative && !findCurrency(chain, token))
     rejectUnsupported('offer[0].token', 'is another currency');
-  return readFixedAmount(item, 'offer[0]');
+  return { token, amount: readFixedAmount(item, 'offer[0]') };
 }
 
 /** `wanted`: the item that the bidder receives. `fees`: the sum of the other items, which are payments in the currency of the offer. */
-function readConsideration(
-  order: VendorRow,
-  offerer: string,
-  { chain }: OpenSeaContract,
-): { wanted: VendorRow; fees: bigint } {
+function readConsideration(order: VendorRow, offerer: string, currency: Address): { wanted: VendorRow; fees: bigint } {
   const items = optionalRows(order, 'consideration').map((value) => toRow(value, 'consideration[]'));
   const tokens = items.filter((item) => requiredInteger(item, 'itemType') > ERC20);
   const [wanted, ...others] = tokens;
@@ -127,7 +127,7 @@ function readConsideration(
   let fees = 0n;
   for (const item of items) {
     if (item === wanted) continue;
-    if (requiredAddress(item, 'token', 'evm') !== chain.wrappedNative)
+    if (requiredAddress(item, 'token', 'evm') !== currency)
       rejectUnsupported('consideration', 'is in another currency');
     fees += readFixedAmount(item, 'consideration[]');
   }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Address } from '../../../../src/platform/core/address.ts';
+import type { Currency } from '../../../../src/platform/core/chains.ts';
 import type { Hex } from '../../../../src/platform/core/evm.ts';
 import type { BidTerms } from '../../../../src/market/orders/seaport/bid.ts';
 import type { SeaportOrder } from '../../../../src/market/orders/seaport/order.ts';
@@ -33,8 +34,9 @@ const bid = (options: Partial<BidOptions> = {}, components: Partial<SeaportOrder
     },
     components,
   );
-const parse = (order: SeaportOrder, wrappedNative: Address | null = WETH) =>
-  parseTerms(order, { protocol: SEAPORT_1_6, wrappedNative, now: NOW });
+const USDC = { address: `0x${'dc'.repeat(20)}` as Address, symbol: 'USDC', decimals: 6 };
+const parse = (order: SeaportOrder, wrappedNative: Address | null = WETH, currencies: readonly Currency[] = []) =>
+  parseTerms(order, { protocol: SEAPORT_1_6, wrappedNative, currencies, now: NOW });
 function termsOf(order: SeaportOrder): BidTerms {
   const { terms } = parse(order);
   assert.ok(terms?.side === 'bid');
@@ -60,6 +62,7 @@ describe('bids', () => {
       quantity: 1n,
       priceRaw: 1_000n,
       proceedsRaw: 970n,
+      currency: null,
       startsAt: START * 1_000,
       expiresAt: (START + 60) * 1_000,
       counter: 9n,
@@ -78,6 +81,24 @@ describe('bids', () => {
   test('price and proceeds are for one unit', () => {
     const terms = termsOf(bid({ quantity: 4n, wanted: 'any', fees: [{ recipient: FEE, amount: 40n }] }));
     assert.deepEqual([terms.quantity, terms.priceRaw, terms.proceedsRaw], [4n, 250n, 240n]);
+  });
+
+  test('a bid may be paid in a currency that the settings name, with all fees in the same, and the rejection names the accepted currencies', () => {
+    const fees = [{ recipient: FEE, amount: 25n }];
+    const parsed = (order: SeaportOrder, wrappedNative: Address | null = WETH) => {
+      const result = parse(order, wrappedNative, [USDC]);
+      if (!result.terms) return [result.code, result.message];
+      assert.ok(result.terms.side === 'bid');
+      return [result.terms.currency, result.terms.proceedsRaw];
+    };
+    const accepted = `a bid and its fees must be paid in one currency: the wrapped native currency, ${WETH}; or USDC, ${USDC.address}`;
+    assert.deepEqual(parsed(bid({ currency: USDC.address, fees })), [USDC.address, 975n]);
+    assert.deepEqual(parsed(bid({ currency: USDC.address }), null), [USDC.address, 1_000n]);
+    assert.deepEqual(parsed(bid({ fees })), [null, 975n]);
+    assert.deepEqual(parsed(bid({ currency: FEE })), ['unsupported_currency', accepted]);
+    const { consideration } = bid({ fees });
+    const mixed = bid({ currency: USDC.address }, { consideration });
+    assert.deepEqual(parsed(mixed), ['unsupported_currency', accepted]);
   });
 
   test('each kind of order that is no acceptable bid is rejected with its own code', () => {

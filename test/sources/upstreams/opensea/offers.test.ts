@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Address } from '../../../../src/platform/core/address.ts';
 import { parseExactJson } from '../../../../src/sources/upstreams/exact-json.ts';
 import { parseOpenSeaOffers, walkOpenSeaOffers } from '../../../../src/sources/upstreams/opensea/offers.ts';
 import { parseFixture, readFixture } from '../../../support/fixtures.ts';
@@ -67,6 +68,21 @@ test('offers of other contracts and chains, inactive offers and later offers are
   orderOf(other)['consideration'][0].token = makeAddress(9);
   assert.equal(parse(other, { ...row, chain: 'base' }, { ...row, status: 'INACTIVE' }).skipped, 3);
   assert.equal(parseOpenSeaOffers(exact([row]) as unknown[], apes, { begunBy: 1_762_999_999_000 }).skipped, 1);
+});
+
+test('an offer in a currency that CURRENCIES names is a bid in this currency, if its fees are in the same', () => {
+  const usdc = makeAddress(7) as Address;
+  const chain = { ...apes.chain, currencies: [{ address: usdc, symbol: 'USDC', decimals: 6 }] };
+  const row = rowAt(0);
+  const order = orderOf(row);
+  order['offer'][0].token = usdc;
+  const parseRow = () => parseOpenSeaOffers(exact([row]) as unknown[], { ...apes, chain });
+  assert.deepEqual(parseRow().unsupported, ['consideration: is in another currency']);
+  for (const fee of order['consideration'].slice(1)) fee.token = usdc;
+  const { records, rejected, unsupported } = parseRow();
+  assert.deepEqual([rejected, unsupported], [[], []]);
+  const [own] = parse(rowAt(0)).records;
+  assert.deepEqual(records, [{ ...own, currency: usdc }]);
 });
 
 test('an offer that is malformed or contradicts itself is rejected with the field, and one that cannot be stored is counted apart', () => {

@@ -7,8 +7,8 @@
 -- 4. Followed collections     8. Imports
 --
 -- Ids and the other texts by which pages are sorted have the C collation, so that both database engines sort and
--- compare them in the same way. Amounts (`…_raw`) are in base units of the native currency. An `asset` is a token id in
--- decimal or, on Solana, a mint.
+-- compare them in the same way. Amounts (`…_raw`) are in base units of the native currency, except those of a bid in
+-- another currency. An `asset` is a token id in decimal or, on Solana, a mint.
 
 -- ============================================================================ 1. Collections
 
@@ -175,9 +175,13 @@ create table main.book_order (
   reported_hash    text collate "C",
   -- When a complete list of its marketplace lacked the bid. The bid is then `cancelled`, until it is reported again.
   retired_at       timestamptz,
+  -- The contract of the currency of a bid, in whose base units `price_raw` and `proceeds_raw` are. Null for the wrapped
+  -- native currency, and for an ask. Bids in different currencies are never compared.
+  currency         text collate "C",
   check (token_id is not null or side = 'bid'),
   check ((proceeds_raw is not null) = (side = 'bid')),
-  check (source is null or (side = 'bid' and order_hash is null))
+  check (source is null or (side = 'bid' and order_hash is null)),
+  check (currency is null or side = 'bid')
 );
 
 -- A listing window reads the fillable orders of a collection in the order of this index. The ask floor is the price of
@@ -212,13 +216,15 @@ create index book_order_by_asset on main.book_order (collection_id, token_id) wh
 create unique index book_order_by_hash on main.book_order (chain, order_hash) where order_hash is not null;
 create index book_order_by_seller on main.book_order (chain, seller) where order_hash is not null;
 
--- The best bids for a token (`token_id`), for the tokens of a set (`root`), and for any token of a collection.
-create index bid_by_proceeds on main.book_order (collection_id, coalesce(token_id, root, ''), proceeds_raw desc, id)
+-- The best bids for a token (`token_id`), for the tokens of a set (`root`), and for any token of a collection, in each
+-- currency.
+create index bid_by_proceeds on main.book_order
+  (collection_id, coalesce(token_id, root, ''), coalesce(currency, ''), proceeds_raw desc, id)
   where side = 'bid' and status = 'active' and dormant is null;
--- For the lists of bids: those of a collection by proceeds and by expiry, those that can be accepted by time, and those
--- of one status in a collection or of a bidder.
+-- For the lists of bids: those of a collection by proceeds (in the wrapped native currency) and by expiry, those that can
+-- be accepted by time, and those of one status in a collection or of a bidder.
 create index bid_of_collection_by_proceeds on main.book_order (collection_id, proceeds_raw, id)
-  where side = 'bid' and status = 'active' and dormant is null;
+  where side = 'bid' and status = 'active' and dormant is null and currency is null;
 create index bid_by_expiry on main.book_order (collection_id, expires_at, id)
   where side = 'bid' and status = 'active' and dormant is null and expires_at is not null;
 create index bid_by_time on main.book_order (created_at, id)
@@ -539,18 +545,20 @@ create table main.offerer_counter (
   primary key (chain, protocol, offerer)
 );
 
--- What bidders can pay on a followed chain: their balance of the wrapped native currency, and how much of it `operator` may
--- spend. Both are read by calls at block `block_number`, after the bid was submitted and after each block in which they
--- may have changed. The newest row with a balance counts. A reorganisation deletes the rows of orphaned blocks.
+-- What bidders can pay on a followed chain: their balance of a currency, and how much of it `operator` may spend. Both are
+-- read by calls at block `block_number`, after the bid was submitted and after each block in which they may have changed.
+-- The newest row with a balance counts. A reorganisation deletes the rows of orphaned blocks.
 create table main.funds (
   chain        text collate "C" not null,
   account      text collate "C" not null,
   operator     text collate "C" not null,
+  -- As in `book_order`, but an empty text for the wrapped native currency.
+  currency     text collate "C" not null default '',
   block_number bigint not null,
   -- Null if the funds may have changed up to this block and are still to be read. Then `allowance` is null too.
   balance      numeric(78, 0),
   allowance    numeric(78, 0),
-  primary key (chain, account, operator, block_number),
+  primary key (chain, account, operator, currency, block_number),
   check ((balance is null) = (allowance is null))
 );
 
@@ -583,7 +591,8 @@ create table main.market_change (
   -- The units that were transferred or sold, or that an order still offers. Null if their number is not known, and for
   -- changes without units.
   quantity      numeric(78, 0),
-  -- The price of a sale as it was received, if it is no amount in the native currency.
+  -- The price of a sale as it was received, if it is no amount in the native currency. For a bid in another currency than
+  -- the wrapped native one: the price of one unit, as `<amount> of <contract>`. Then `price_raw` is null.
   payment       text,
   -- The tokens of a sale of several tokens, as `[{"asset", "quantity"}]`. Null for other changes, and if they are not known.
   tokens        jsonb,

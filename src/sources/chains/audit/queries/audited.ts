@@ -37,6 +37,8 @@ const decodeOrder = rowDecoder('audited order', {
   orderHash: column('order_hash', hex),
   protocol: column('protocol_address', address),
   operator: nullable(address),
+  /** The currency of a bid; null for the wrapped native currency, and for an ask. */
+  currency: nullable(address),
   orderType: column('order_type', integer),
   quantity: amount,
   counter: amount,
@@ -89,13 +91,14 @@ export async function listAuditedOrders(db: Queryable, orderIds: readonly string
            select operator from main.token_approval as approval
            where approval.collection_id = stored.collection_id and approval.token_id = stored.token_id)) end as approved
      from (select id, collection_id, chain, contract_address, token_id, standard, seller, order_hash, protocol_address, operator,
-         order_type, quantity, counter, expires_at, status, dormant, filled_quantity, ended_at, side, price_raw
+         order_type, quantity, counter, expires_at, status, dormant, filled_quantity, ended_at, side, price_raw, currency
        from main.book_order where id = any($1) and order_hash is not null) as stored
      left join main.follow on follow.collection_id = stored.collection_id
      left join main.order_cancel as cancel on cancel.order_id = stored.id
      left join lateral (
        select balance, allowance from main.funds where stored.side = 'bid' and funds.chain = stored.chain
-         and account = stored.seller and funds.operator = stored.operator order by block_number desc limit 1
+         and account = stored.seller and funds.operator = stored.operator and funds.currency = coalesce(stored.currency, '')
+       order by block_number desc limit 1
      ) as funds on true
      left join main.offerer_counter as counted on counted.chain = stored.chain
        and counted.protocol = stored.protocol_address and counted.offerer = stored.seller

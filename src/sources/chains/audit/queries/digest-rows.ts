@@ -26,7 +26,7 @@ const VIEWS: readonly View[] = [
     side: 'main',
     // The expiry sweep deletes the stored dormancy of an order. An order that expired after the block is still active in the digest, so the
     // caller derives its dormancy again and passes it in `$3`.
-    sql: `select json_build_array('own', side, collection_id, token_id, root, proceeds_raw::text, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
+    sql: `select json_build_array('own', side, collection_id, token_id, root, currency, proceeds_raw::text, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
         filled_quantity::text, ${toMs('expires_at')}, ${STATUS}, case when ${IS_OVER} then null else coalesce(
           (select reason from json_to_recordset($3::json) as derived (id text, reason text) where derived.id = book_order.id),
           dormant) end, tx)::text as line

@@ -67,7 +67,7 @@ const decodeBid = rowDecoder('signed bid', {
 });
 export type SignedBidRow = ReturnType<typeof decodeBid>;
 
-/** The signed bids that have started and not expired. Bids that were cancelled off the chain are left out, because the chain would still fill them. */
+/** The signed bids in the wrapped native currency, which are those of a list by price, that have started and not expired. Bids that were cancelled off the chain are left out, because the chain would still fill them. */
 export async function listUnexpiredBids(
   db: Queryable,
   collectionId: string,
@@ -77,7 +77,7 @@ export async function listUnexpiredBids(
     `select order_hash, token_id, root, seller, price_raw, proceeds_raw, expires_at, protocol_address, quantity, seaport
      from main.book_order as stored
      where collection_id = $1 and side = 'bid' and (expires_at is null or expires_at > $2) and (starts_at is null or starts_at <= $2)
-       and order_hash is not null and not exists (select from main.order_cancel where order_id = stored.id)
+       and currency is null and order_hash is not null and not exists (select from main.order_cancel where order_id = stored.id)
      order by id limit $3`,
     [collectionId, new Date(now), limit],
   );

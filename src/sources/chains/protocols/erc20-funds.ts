@@ -1,4 +1,4 @@
-// Decodes the events of a wrapped native currency, only to find out whose funds may have changed: some contracts change balances and allowances in ways that no
+// Decodes the events of the currencies of bids, only to find out whose funds may have changed: some contracts change balances and allowances in ways that no
 // event states exactly. WETH9 has no Transfer for a deposit or a withdrawal, and no Approval when an allowance is spent.
 // https://etherscan.io/address/0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2#code
 
