@@ -235,14 +235,10 @@ forEachEngine('bids', (engine) => {
     await orders.insertEvent({ ...eventAt(2), kind: 'counter-incremented', counter: 1n });
     await evaluate();
     assert.equal(await stateOf(ids[2] ?? ''), 'cancelled');
-    assert.deepEqual((await changes()).slice(4), [
-      'bid-cancel',
-      'bid-cancel  1',
-      'bid-expire',
-      // The counter was raised before the expiry time.
-      'bid-invalidate counter',
-      'bid-invalidate counter 1',
-    ]);
+    const ended = (await changes()).slice(4);
+    assert.deepEqual(ended.slice(0, 3), ['bid-cancel', 'bid-cancel  1', 'bid-expire']);
+    // The counter was raised before the expiry time. The changes of one statement are in the order of the ids, which contain the hashes of the orders.
+    assert.deepEqual(new Set(ended.slice(3)), new Set(['bid-invalidate counter', 'bid-invalidate counter 1']));
   });
 });
 
