@@ -225,7 +225,7 @@ test('the chart of a history extends the last floor to the time at which the his
   );
 });
 
-test('the chart of a history has room for top bids, but not for one far below the floor', () => {
+test('the chart of a history has room for top bids, but not for one far from the floor', () => {
   const floor = { open: null, high: null, low: null, close: price(10n * ETHER, 10) };
   const at = (hour: number, topBid: number | null) => ({
     from: `2026-11-22T1${hour}:00:00Z`,
@@ -247,6 +247,8 @@ test('the chart of a history has room for top bids, but not for one far below th
   // Half of the span is below the lowest value, and a tenth above the greatest.
   assert.deepEqual([read(8, 9), read(1, 9)].map(lowestDrawn), [0.8, 0.5]);
   assert.ok(read(null, null).floorRange.every(Number.isFinite));
+  const highestDrawn = ({ floorRange: [, to] }: ReturnType<typeof read>) => Math.round(to * 100) / 100;
+  assert.deepEqual([read(10), read(15), read(90)].map(highestDrawn), [11, 15.5, 21]);
 });
 
 test('a call that a contract reverted is distinguished from a failure of the wallet or of its endpoint', () => {

@@ -292,7 +292,7 @@ export const texts = {
     high: 'Highest floor',
     highLow: 'Lowest to highest',
     table: 'The chart as a table',
-    empty: 'No floor and no sale is known in this time.',
+    empty: 'No floor, top bid or sale is known in this time.',
     note: { hour: 'One point an hour.', day: 'One point a day, in UTC.' },
     gaps: 'Gaps are times without a known floor.',
     clippedNote: (count: string, edge: string, name: string) =>

@@ -12,7 +12,7 @@ export type HistoryData = {
   floors: Values;
   /** The floors that are too great for the chart, each replaced by `floorEdge`. Null at all other points. */
   clippedFloors: Values;
-  /** The top bids. One far below the lowest floor is out of the chart. */
+  /** The top bids. One far from the floors is out of the chart. */
   topBids: Values;
   /** The volumes of groups of points, each at the point in the middle of its group. */
   volumes: Values;
@@ -26,7 +26,7 @@ export type HistoryData = {
   volumeEdge: number;
   /** How many floors are greater than `floorEdge`, and how many volumes are greater than `volumeEdge`. */
   clipped: { floors: number; volumes: number };
-  /** The range of the axis of floors. */
+  /** The range of the axis of floors and top bids. */
   floorRange: [number, number];
 };
 
@@ -37,12 +37,17 @@ const GROUP_SIZES = [1, 2, 3, 6, 12, 24, 48];
 const ROOM_BELOW = 0.5;
 const ROOM_ABOVE = 0.1;
 
-/** Down to this share of the lowest floor, the chart has room for top bids. Lower ones would press the line of the floor flat. */
-const LOWEST_BID_SHARE = 0.5;
+/**
+ * The chart has room for top bids down to half of the lowest floor, and up to twice the floor at the edge. Others would press the line of the floor
+ * flat.
+ */
+const BID_ROOM = 2;
 
-/** Drops the points before the first point that has a floor or a sale. */
+/** Drops the points before the first point that has a floor, a top bid or a sale. */
 export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPoint[] {
-  const first = points.findIndex(({ floor, sales }) => floor.close !== null || floor.high !== null || sales > 0);
+  const first = points.findIndex(
+    ({ floor, topBid, sales }) => floor.close !== null || floor.high !== null || topBid !== null || sales > 0,
+  );
   return first < 0 ? [] : points.slice(first);
 }
 
@@ -96,8 +101,9 @@ export function toHistoryData(points: readonly HistoryPoint[], readAt: number): 
     return values;
   };
   const lowestFloor = Math.min(...known, floorEdge);
-  const low = Math.min(lowestFloor, Math.max(lowestFloor * LOWEST_BID_SHARE, Math.min(...knownBids)));
-  const span = floorEdge - low || floorEdge || 1;
+  const low = Math.min(lowestFloor, Math.max(lowestFloor / BID_ROOM, Math.min(...knownBids)));
+  const high = Math.max(floorEdge, Math.min(floorEdge * BID_ROOM, Math.max(...knownBids)));
+  const span = high - low || high || 1;
   return {
     times: [...points.map(({ from }) => Date.parse(from) / 1_000), ...end],
     // A floor above the edge is drawn at the edge, so that the line is not interrupted as if the floor were not known.
@@ -114,7 +120,7 @@ export function toHistoryData(points: readonly HistoryPoint[], readAt: number): 
       floors: known.filter((floor) => floor > floorEdge).length,
       volumes: groups.filter(({ volume }) => volume !== null && volume > volumeEdge).length,
     },
-    floorRange: [Math.max(0, low - span * ROOM_BELOW), floorEdge + span * ROOM_ABOVE],
+    floorRange: [Math.max(0, low - span * ROOM_BELOW), high + span * ROOM_ABOVE],
   };
 }
 
