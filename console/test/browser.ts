@@ -31,9 +31,13 @@ export const LOOKS: readonly Look[] = [390, 1_280, 1_920].flatMap((width) => [
   { width, scheme: 'dark' as const },
 ]);
 
-export function launchBrowser(): Promise<Browser> {
-  if (FIREFOX !== undefined) return launchFirefox(FIREFOX);
-  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
+/** `localName`: a host name that leads to this machine. */
+export function launchBrowser({ localName }: { localName?: string } = {}): Promise<Browser> {
+  if (FIREFOX !== undefined) {
+    return launchFirefox(FIREFOX, localName === undefined ? {} : { 'network.dns.localDomains': localName });
+  }
+  const rules = localName === undefined ? [] : [`--host-resolver-rules=MAP ${localName} 127.0.0.1`];
+  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', ...rules] });
 }
 
 /** A page that collects its errors. */

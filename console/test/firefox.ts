@@ -19,8 +19,8 @@ type Internals = {
   };
 };
 
-export async function launchFirefox(executablePath: string): Promise<Browser> {
-  const browser = await firefox.launch({ channel: 'moz-firefox', executablePath });
+export async function launchFirefox(executablePath: string, preferences: Record<string, string>): Promise<Browser> {
+  const browser = await firefox.launch({ channel: 'moz-firefox', executablePath, firefoxUserPrefs: preferences });
   const { _connection: connection } = browser as unknown as Internals;
   // All sessions of the browser and its pages have this prototype.
   const sessions = Object.getPrototypeOf(connection.toImpl(browser)._browserSession) as Session;

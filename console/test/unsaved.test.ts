@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { WatchedPage } from './browser.ts';
-import { WHY_NO_BROWSER, openPage, visit } from './browser.ts';
+import { WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
 import { DESKTOP, setUpConsole } from './set-up.ts';
 import type { TestShop } from './shop-pages.ts';
 import { button, newShop, signIn } from './shop-pages.ts';
@@ -103,10 +103,7 @@ describe('edits in the shop', { skip: WHY_NO_BROWSER ?? false }, () => {
   });
 
   test('a copy button works on a page that is served by plain http from another host', async () => {
-    const elsewhere = await app.browser.browserType().launch({
-      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--host-resolver-rules=MAP market.example 127.0.0.1'],
-    });
+    const elsewhere = await launchBrowser({ localName: 'market.example' });
     const url = app.service.url.replace('127.0.0.1', 'market.example');
     const there = await openPage(elsewhere, DESKTOP);
     await signIn(there, url, shop.key);
