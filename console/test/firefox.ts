@@ -6,7 +6,11 @@ import { firefox } from 'playwright-core';
 /** Commands of WebDriver BiDi that Firefox does not have. Playwright sends them without a need of the tests. */
 const MISSING_COMMANDS = new Set(['emulation.setMediaFeaturesOverride']);
 
-type Session = { send: (method: string, parameters: unknown) => Promise<unknown> };
+type Message = { method?: string; params?: { navigation?: string | null; url?: string } };
+type Session = {
+  send: (method: string, parameters: unknown) => Promise<unknown>;
+  dispatchMessage: (message: Message) => void;
+};
 type Touchscreen = {
   _session: Session & { sessionId: string };
   tap: (progress: unknown, x: number, y: number) => Promise<void>;
@@ -24,9 +28,15 @@ export async function launchFirefox(executablePath: string, preferences: Record<
   const { _connection: connection } = browser as unknown as Internals;
   // All sessions of the browser and its pages have this prototype.
   const sessions = Object.getPrototypeOf(connection.toImpl(browser)._browserSession) as Session;
-  const { send } = sessions;
+  const { send, dispatchMessage } = sessions;
   sessions.send = function sendIfKnown(this: Session, method, parameters) {
     return MISSING_COMMANDS.has(method) ? Promise.resolve({}) : send.call(this, method, parameters);
+  };
+  // The download of a blob begins no navigation. Playwright knows downloads by the id of their navigation, and would ignore this one.
+  sessions.dispatchMessage = function dispatchDownload(this: Session, message) {
+    const { method, params } = message;
+    if (method?.startsWith('browsingContext.download') && params?.url !== undefined) params.navigation ??= params.url;
+    dispatchMessage.call(this, message);
   };
   return browser;
 }

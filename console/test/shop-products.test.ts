@@ -164,22 +164,18 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
 
   test('each page of the shop has its own title', async () => {
     const { data } = await shop.client.listProducts({ sku: 'SHELF-1' }).page();
-    const titles = new Map<string, string>();
-    for (const path of ['products', 'products/new', `products/${data[0]?.id}`, 'stock', 'log', 'webhooks']) {
+    for (const [path, name] of [
+      ['products', 'Products'],
+      ['products/new', 'New product'],
+      // The name of the product is read after the page.
+      [`products/${data[0]?.id}`, 'Linen towel 1'],
+      ['stock', 'Stock'],
+      ['log', 'Log'],
+      ['webhooks', 'Webhooks'],
+    ]) {
       await visit(page, `${app.service.url}/shop/${path}`);
-      titles.set(path, await page.title());
+      await page.waitForFunction(`document.title === ${JSON.stringify(`${name} · Shop · Mercat`)}`);
     }
-    assert.deepEqual(
-      [...titles.values()],
-      [
-        'Products · Shop · Mercat',
-        'New product · Shop · Mercat',
-        'Linen towel 1 · Shop · Mercat',
-        'Stock · Shop · Mercat',
-        'Log · Shop · Mercat',
-        'Webhooks · Shop · Mercat',
-      ],
-    );
   });
 
   for (const look of LOOKS.filter(({ width }) => width < 1_920)) {

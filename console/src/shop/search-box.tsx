@@ -45,6 +45,7 @@ export function SearchBox({ hint, label = hint, text, onText, onEnter, field = n
           event.preventDefault();
         }}
       />
+      <kbd aria-hidden="true">/</kbd>
     </form>
   );
 }

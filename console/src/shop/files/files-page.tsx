@@ -32,7 +32,7 @@ export function FilesPage({ session }: { session: ShopSession }) {
       <Link class="link" href="/shop/products">
         {texts.product.back}
       </Link>
-      <h2 class="section-title">{t.title}</h2>
+      <h2 class="shop-title">{t.title}</h2>
       <div class="files">
         <Import session={session} />
         <Export session={session} />

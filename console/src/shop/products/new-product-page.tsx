@@ -41,7 +41,7 @@ export function NewProductPage({ session }: { session: ShopSession }) {
       <Link class="link" href="/shop/products">
         {texts.product.back}
       </Link>
-      <h2 class="section-title">{texts.product.create}</h2>
+      <h2 class="shop-title">{texts.product.create}</h2>
       {failure.message !== null && (
         <p class="note note-bad" role="alert">
           {failure.message}
